@@ -1,0 +1,48 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"decodegap/cmd/internal/exitcode"
+)
+
+// environment is what a command may touch of the process.
+type environment struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// version is the tool's version; releases set it at link time.
+var version = "0.1.0-dev"
+
+func newRootCommand(env *environment) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "decodegap",
+		Short: "How far is your LLM's decode from what the hardware allows?",
+		Long: `decodegap sets a measured decode step against the floor its hardware allows,
+says where each millisecond between them goes, and lets CI fail when it grows.
+
+` + exitcode.Help,
+		Version:           version,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+	}
+	root.SetIn(env.stdin)
+	root.SetOut(env.stdout)
+	root.SetErr(env.stderr)
+	root.AddGroup(
+		&cobra.Group{ID: "main", Title: "The main job:"},
+		&cobra.Group{ID: "parts", Title: "Its parts:"},
+		&cobra.Group{ID: "info", Title: "Information:"},
+	)
+	for _, newCommand := range commands {
+		root.AddCommand(newCommand(env))
+	}
+	return root
+}
+
+// commands lists every command, in help order within its group.
+var commands = []func(*environment) *cobra.Command{}
