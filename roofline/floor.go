@@ -1,0 +1,142 @@
+package roofline
+
+import (
+	"fmt"
+
+	"decodegap/roofline/unit"
+)
+
+// Kind says which floor: what it leaves out makes it lower.
+type Kind string
+
+// The three floors, lowest first.
+const (
+	// Ideal: every byte read once across the group, evenly split, no latency.
+	Ideal Kind = "ideal"
+	// Layout: what this engine's sharding reads on the busiest rank.
+	Layout Kind = "layout"
+	// Latency: Layout plus all-reduce latency and kernel boundaries.
+	Latency Kind = "latency"
+)
+
+// Bound is what limits a term.
+type Bound string
+
+// What limits a term of a floor.
+const (
+	BoundMemory  Bound = "memory"
+	BoundCompute Bound = "compute"
+	BoundNetwork Bound = "network"
+	BoundLatency Bound = "latency"
+)
+
+// Term is one op's share of a floor.
+type Term struct {
+	Op      Op
+	Time    unit.Seconds
+	Memory  unit.Seconds
+	Compute unit.Seconds // 0 where no compute ceiling is known
+	Bound   Bound
+	Network *Ceiling // the all-reduce latency used, nil for other terms
+}
+
+// Floor is a bound on the time of one decode step.
+type Floor struct {
+	Kind    Kind
+	Basis   Basis // of the memory bandwidth
+	Total   unit.Seconds
+	Memory  unit.Seconds // all bytes / bandwidth
+	Compute unit.Seconds // all FLOPs / peak
+	Comm    unit.Seconds
+	Launch  unit.Seconds
+	Terms   []Term
+
+	// ComputeKnown is false if an op's arithmetic has no ceiling on this
+	// machine; the floor then leaves its compute out, and still holds.
+	ComputeKnown bool
+}
+
+// PerToken is the time per emitted token and sequence.
+func (f Floor) PerToken(w Workload) unit.Seconds {
+	return f.Total / unit.Seconds(max(w.AcceptedTokens, 1))
+}
+
+// MissingError says which ceiling a floor needs and the machine lacks.
+type MissingError struct {
+	Resource Resource
+	Machine  string
+	Hint     string
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("no %s is known for %s: %s", e.Resource, e.Machine, e.Hint)
+}
+
+// Compute bounds a step: the sum over its dependent stages of
+// max(bytes/bandwidth, FLOPs/peak), and for the Latency kind the all-reduces
+// and kernel boundaries as well. A missing ceiling is an error, never 0; only
+// a missing compute ceiling is left out, which keeps the bound a bound.
+func Compute(s Step, m Machine, kind Kind) (Floor, error) {
+	bw, ok := m.Bandwidth()
+	if !ok {
+		return Floor{}, &MissingError{DRAMRead, m.Name, "give --bandwidth GB/s, or --ceilings from a probe"}
+	}
+	f := Floor{Kind: kind, Basis: m.Ceilings[DRAMRead].Basis, ComputeKnown: true}
+	for _, op := range s.Ops {
+		t := Term{Op: op, Memory: op.Memory().At(bw), Bound: BoundMemory}
+		for d, flops := range op.Work {
+			if flops == 0 {
+				continue
+			}
+			peak, _, known := m.Compute(d)
+			if !known {
+				f.ComputeKnown = false
+				continue
+			}
+			t.Compute += flops.At(peak)
+		}
+		t.Time = t.Memory
+		if t.Compute > t.Memory {
+			t.Time, t.Bound = t.Compute, BoundCompute
+		}
+		if kind == Latency {
+			if err := latency(&f, &t, m); err != nil {
+				return Floor{}, err
+			}
+		}
+		f.Memory += t.Memory
+		f.Compute += t.Compute
+		f.Total += t.Time
+		f.Terms = append(f.Terms, t)
+	}
+	return f, nil
+}
+
+// latency adds what the Latency floor counts beyond bytes and arithmetic.
+func latency(f *Floor, t *Term, m Machine) error {
+	if n := t.Op.Launches; n > 0 {
+		gap, ok := m.Ceilings[GraphNode]
+		if !ok {
+			return &MissingError{GraphNode, m.Name, "give --launch-gap, the time between two dependent kernels of a graph"}
+		}
+		d := unit.Seconds(float64(n) * gap.Value)
+		f.Launch += d
+		t.Time += d
+	}
+	if c := t.Op.Comm; c != nil && c.Count > 0 {
+		var one Ceiling
+		ok := false
+		if m.AllReduce != nil {
+			one, ok = m.AllReduce(c.Bytes, c.GPUs)
+		}
+		if !ok {
+			return &MissingError{AllReduceLatency, m.Name,
+				fmt.Sprintf("give --allreduce-latency for %.0f bytes over %d GPUs, or --topology", float64(c.Bytes), c.GPUs)}
+		}
+		d := unit.Seconds(float64(c.Count) * one.Value)
+		f.Comm += d
+		t.Time += d
+		t.Bound, t.Network = BoundLatency, &one
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+
+	"decodegap/roofline"
+	"decodegap/roofline/unit"
+)
+
+// Build turns a decoder and a workload into the step of the busiest rank under
+// this engine's layout. It fails where the engine could not run: degrees of
+// parallelism that do not divide heads or experts.
+func (e Engine) Build(d *roofline.Decoder, w roofline.Workload) (roofline.Step, error) {
+	if err := check(d, w); err != nil {
+		return roofline.Step{}, err
+	}
+	b := newBuilder(e, d, w)
+	for _, t := range d.Tensors {
+		b.tensor(t)
+	}
+	for _, c := range d.Caches {
+		b.cache(c)
+	}
+	for _, k := range d.Kernels {
+		b.kernels(k)
+	}
+	b.collectives()
+	return b.step(), nil
+}
+
+// builder collects the ops of one step.
+type builder struct {
+	engine Engine
+	d      *roofline.Decoder
+	w      roofline.Workload
+
+	sequences int // of the rank: its data-parallel share, in one pipeline slot
+	tokens    int // of the rank
+	all       int // tokens that reach a MoE layer's experts
+	n         int // tensor-parallel ranks
+	moe       int // ranks that share the experts
+	distinct  float64
+	busiest   float64
+
+	ops   []roofline.Op
+	index map[opKey]int
+}
+
+type opKey struct {
+	component roofline.Component
+	cache     int // 0: the component's own op; attention over each cache kind apart
+}
+
+func newBuilder(e Engine, d *roofline.Decoder, w roofline.Workload) *builder {
+	b := &builder{engine: e, d: d, w: w, n: w.TP, index: map[opKey]int{}}
+	perToken := 1 + w.DraftTokens
+	if e.Even {
+		// All sequences, all GPUs: the caller divides nothing further.
+		b.sequences, b.n = w.Batch, w.GPUs()
+		b.tokens = b.sequences * perToken
+		b.all, b.moe = b.tokens, b.n
+	} else {
+		slot := ceilDiv(w.Batch, w.PP) // one pipeline stage works on one slot at a time
+		b.sequences = ceilDiv(slot, w.DP)
+		b.tokens = b.sequences * perToken
+		b.moe = w.TP * w.DP
+		b.all = slot * perToken
+	}
+	if d.Experts > 0 {
+		b.distinct = roofline.DistinctExperts(d.Experts, d.TopK, b.all)
+		b.busiest = b.distinct
+		if w.EP > 1 && !e.Even {
+			b.busiest = roofline.BusiestRankExperts(d.Experts, d.TopK, b.all, w.EP)
+		}
+	}
+	return b
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+// op returns the op of a component, made on first use.
+func (b *builder) op(c roofline.Component, cache int) *roofline.Op {
+	key := opKey{c, cache}
+	i, ok := b.index[key]
+	if !ok {
+		i = len(b.ops)
+		b.index[key] = i
+		b.ops = append(b.ops, roofline.Op{Component: c, Work: map[roofline.DType]unit.FLOPs{}})
+	}
+	return &b.ops[i]
+}
+
+// parts is over how many ranks a weight of this role is spread.
+func (b *builder) parts(r roofline.Role) float64 {
+	if b.engine.Even {
+		return float64(b.n)
+	}
+	switch b.engine.rule(r).Shard {
+	case ByKVHead:
+		return float64(min(b.n, b.d.KVHeads))
+	case Replicated:
+		return 1
+	}
+	return float64(b.n)
+}
+
+func (b *builder) tensor(t roofline.Tensor) {
+	if b.w.DenseAttention && b.indexOnly(t) {
+		return
+	}
+	o := b.op(t.Component, 0)
+	repeat := unit.Bytes(t.Repeat)
+	switch {
+	case t.Role == roofline.RoleEmbed:
+		// One row a token, all on the rank that holds it.
+		row := t.Bytes / unit.Bytes(b.d.Vocab) * unit.Bytes(b.tokens)
+		if b.engine.Even {
+			row /= unit.Bytes(b.n)
+		}
+		o.Weights += row
+	case t.IsExpert():
+		one := t.Bytes / unit.Bytes(b.d.Experts)
+		parts := float64(b.moe)
+		if !b.engine.Even {
+			parts /= float64(b.w.EP)
+			if t.Role == roofline.RoleExpertOutBias {
+				parts = 1
+			}
+		}
+		o.Weights += repeat * one * unit.Bytes(b.busiest/parts)
+		if t.Matrix {
+			work := 2 * float64(b.all) * float64(b.d.TopK) * float64(t.Params) / float64(b.d.Experts)
+			o.Work[t.Math] += unit.FLOPs(float64(t.Repeat) * work / float64(b.moe))
+		}
+	default:
+		parts := b.parts(t.Role)
+		o.Weights += repeat * t.Bytes / unit.Bytes(parts)
+		if t.Matrix {
+			o.Work[t.Math] += unit.FLOPs(2 * float64(b.tokens) * float64(t.Params) * float64(t.Repeat) / parts)
+		}
+	}
+	if t.Component != roofline.Norm || o.Repeat == 0 {
+		o.Repeat = max(o.Repeat, t.Repeat)
+	}
+	o.From = weaker(o.From, t.Evidence)
+	o.Format = joinFormat(o.Format, t.Format)
+}
+
+// indexOnly says whether t serves only the sparse-attention index.
+func (b *builder) indexOnly(t roofline.Tensor) bool {
+	return t.Component == roofline.Indexer || t.IndexNorm
+}
+
+func (b *builder) kernels(k roofline.Kernels) {
+	if b.engine.Even || k.OnlyDense && !b.w.DenseAttention ||
+		b.w.DenseAttention && k.Component == roofline.Indexer {
+		return
+	}
+	o := b.op(k.Component, 0)
+	o.Launches += k.Repeat * k.Count
+	o.Repeat = max(o.Repeat, k.Repeat)
+}
+
+// collectives adds the all-reduces: of tensor parallelism over n ranks, and
+// where experts are spread over data-parallel ranks too, of the MoE layers
+// over all of them.
+func (b *builder) collectives() {
+	if b.engine.Even || b.n == 1 {
+		return
+	}
+	o := b.op(roofline.AllReduce, 0)
+	o.Repeat = b.d.Layers
+	o.From = roofline.FromConfig
+	o.Comm = &roofline.Collective{
+		Count: b.d.AllReduces,
+		Bytes: unit.Bytes(2 * b.tokens * b.d.Hidden),
+		GPUs:  b.n,
+	}
+}
+
+func (b *builder) step() roofline.Step {
+	return roofline.Step{Ops: b.ops, Distinct: b.distinct, Busiest: b.busiest, PerGPU: b.perGPU()}
+}
+
+// perGPU is the share of a token's path that the GPU with the most layers holds.
+func (b *builder) perGPU() float64 {
+	if b.engine.Even || b.w.PP == 1 {
+		return 1
+	}
+	return float64(ceilDiv(b.d.Layers, b.w.PP)) / float64(b.d.Layers)
+}
+
+// weaker is the less certain of two sources: a sum is as good as its worst part.
+func weaker(a, b roofline.Evidence) roofline.Evidence {
+	rank := map[roofline.Evidence]int{roofline.FromHeaders: 1, roofline.FromSideFile: 2, roofline.FromConfig: 3, roofline.FromAssumption: 4}
+	if rank[b] > rank[a] {
+		return b
+	}
+	return a
+}
+
+func joinFormat(a, b string) string {
+	switch {
+	case a == "" || a == b:
+		return b
+	case b == "" || slices.Contains(strings.Split(a, "+"), b):
+		return a
+	}
+	return a + "+" + b
+}

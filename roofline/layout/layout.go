@@ -1,0 +1,63 @@
+// Package layout knows what each engine shards and what it replicates, and
+// turns a decoder and a workload into the step of the busiest rank. It counts
+// what must be read; it does not model how well an engine reads it.
+package layout
+
+import (
+	"fmt"
+
+	"decodegap/roofline"
+)
+
+// Shard says how a weight is spread over the n ranks of a tensor-parallel group.
+type Shard int
+
+const (
+	// Split: each rank reads 1/n.
+	Split Shard = iota
+	// ByKVHead: each rank reads 1/min(n, KV heads); with more ranks than
+	// heads every rank holds one whole head.
+	ByKVHead
+	// Replicated: every rank reads all of it.
+	Replicated
+)
+
+// Rule is how an engine treats one role, and where its source says so.
+type Rule struct {
+	Shard  Shard
+	Source string
+}
+
+// Engine is one inference engine's tensor-parallel layout.
+type Engine struct {
+	Name string
+	Doc  string
+	// Even: everything is split evenly over all GPUs, caches too; the layout
+	// no engine has, which the ideal floor uses.
+	Even  bool
+	Rules map[roofline.Role]Rule // roles not listed are Split
+}
+
+// All lists the engines whose layout is known, and the ideal one.
+var All = []Engine{Ideal, SGLang, VLLM}
+
+// Ideal splits every byte evenly over all GPUs of the deployment.
+var Ideal = Engine{
+	Name: "ideal",
+	Doc:  "every weight and cache byte read once across the group, evenly split",
+	Even: true,
+}
+
+// Find returns the engine of that name.
+func Find(name string) (Engine, error) {
+	var names []string
+	for _, e := range All {
+		if e.Name == name {
+			return e, nil
+		}
+		names = append(names, e.Name)
+	}
+	return Engine{}, fmt.Errorf("unknown engine %q: %s", name, hint(name, names))
+}
+
+func (e Engine) rule(r roofline.Role) Rule { return e.Rules[r] }

@@ -1,0 +1,97 @@
+package roofline
+
+import "decodegap/roofline/unit"
+
+// Op is the work of one component in one decode step on the busiest rank,
+// identical layers folded together.
+type Op struct {
+	Component Component
+	Repeat    int // layers that have it
+	Weights   unit.Bytes
+	KVRead    unit.Bytes
+	KVWrite   unit.Bytes
+	Work      map[DType]unit.FLOPs // by the narrowest lossless operand type
+	Comm      *Collective
+	Launches  int
+	From      Evidence
+	Format    string
+}
+
+// Memory is all the op moves to and from memory.
+func (o Op) Memory() unit.Bytes { return o.Weights + o.KVRead + o.KVWrite }
+
+// FLOPs is the op's arithmetic over all operand types.
+func (o Op) FLOPs() unit.FLOPs {
+	var sum unit.FLOPs
+	for _, f := range o.Work {
+		sum += f
+	}
+	return sum
+}
+
+// Collective is a repeated exchange between the GPUs of a group.
+type Collective struct {
+	Count int
+	Bytes unit.Bytes // message of one exchange
+	GPUs  int        // ranks that take part
+}
+
+// Step is what one decode step must do on one GPU.
+type Step struct {
+	Ops      []Op
+	Distinct float64 // distinct experts a MoE layer reads, over the group; 0 for dense models
+	Busiest  float64 // the same on the busiest expert-parallel rank
+
+	// With pipeline stages a token passes them one after another: the ops
+	// hold the whole path, of which one GPU holds the fraction PerGPU.
+	PerGPU float64
+}
+
+// Weights is what one GPU reads of the weights.
+func (s Step) Weights() unit.Bytes {
+	return s.sum(func(o Op) unit.Bytes { return o.Weights })
+}
+
+// KVRead is what one GPU reads of caches and states.
+func (s Step) KVRead() unit.Bytes { return s.sum(func(o Op) unit.Bytes { return o.KVRead }) }
+
+// KVWrite is what one GPU writes of caches and states.
+func (s Step) KVWrite() unit.Bytes { return s.sum(func(o Op) unit.Bytes { return o.KVWrite }) }
+
+func (s Step) sum(part func(Op) unit.Bytes) unit.Bytes {
+	var total unit.Bytes
+	for _, o := range s.Ops {
+		total += part(o)
+	}
+	return total * unit.Bytes(s.PerGPU)
+}
+
+// FLOPs is one GPU's arithmetic.
+func (s Step) FLOPs() unit.FLOPs {
+	var total unit.FLOPs
+	for _, o := range s.Ops {
+		total += o.FLOPs()
+	}
+	return total * unit.FLOPs(s.PerGPU)
+}
+
+// Launches is the number of dependent kernels on a token's path.
+func (s Step) Launches() int {
+	n := 0
+	for _, o := range s.Ops {
+		n += o.Launches
+	}
+	return n
+}
+
+// AllReduces returns how many all-reduces the step holds and the message of
+// each; the largest message where they differ.
+func (s Step) AllReduces() (count int, each unit.Bytes) {
+	for _, o := range s.Ops {
+		if o.Component == AllReduce && o.Comm != nil {
+			count += o.Comm.Count
+			each = max(each, o.Comm.Bytes)
+		}
+	}
+	return count, each
+}
