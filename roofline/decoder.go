@@ -115,11 +115,11 @@ type Decoder struct {
 	Layers             int // decoder blocks; Nemotron counts sublayers
 	Hidden             int
 	Vocab              int
-	MaxContext         int   // 0: the files do not say
-	Heads, KVHeads     int   // of attention layers; KVHeads 0 for MLA
-	Experts, TopK      int   // per MoE layer, 0 for dense models
-	AllReduces         int   // per step when the group has more than one rank
-	Indexed            bool  // has a sparse-attention index
+	MaxContext         int  // 0: the files do not say
+	Heads, KVHeads     int  // of attention layers; KVHeads 0 for MLA
+	Experts, TopK      int  // per MoE layer, 0 for dense models
+	AllReduces         int  // per step when the group has more than one rank
+	Indexed            bool // has a sparse-attention index
 
 	Tensors []Tensor
 	Caches  []Cache

@@ -1,0 +1,34 @@
+package model
+
+// llama is the plain dense decoder: grouped-query attention and SwiGLU.
+var llama = Arch{
+	Names: []string{"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"},
+	Doc:   "dense decoder with grouped-query attention and SwiGLU",
+	Build: func(b *Builder) {
+		a := b.shape()
+		switch b.c.Architecture {
+		case "Qwen2ForCausalLM":
+			a.bias = true // the family has q, k, v biases and states none
+		case "Qwen3ForCausalLM":
+			a.qkNorm = 2 * a.dim
+			a.bias = b.c.Bool(false, "attention_bias")
+		default:
+			a.bias = b.c.Bool(false, "attention_bias")
+			a.outBias = a.bias
+		}
+		a.window = b.window(a)
+		width := b.c.Int("intermediate_size")
+		for i := range b.d.Layers {
+			b.layer(i)
+			layer := a
+			if b.fullAttention(i) {
+				layer.window = 0
+			}
+			b.attention(layer)
+			b.mlp("mlp", width, 3)
+			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.layerNorms()
+		}
+		b.ends(b.c.Bool(false, "tie_word_embeddings"))
+	},
+}

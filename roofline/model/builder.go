@@ -1,0 +1,220 @@
+package model
+
+import (
+	"fmt"
+	"strconv"
+
+	"decodegap/roofline"
+	"decodegap/roofline/unit"
+)
+
+// Builder puts a decoder together, layer by layer, folding identical weights.
+// Families use it to say which matrices a layer has; it decides how each is
+// stored.
+type Builder struct {
+	c *Config
+	q *Quant
+	d *roofline.Decoder
+
+	assume *Format     // --weights: every matrix in this format, router left out
+	root   string      // module path above "layers"
+	prefix string      // of the current layer
+	here   *exclusions // narrowed to the current layer
+
+	tensors map[roofline.Tensor]int // by everything but Name and Repeat
+	caches  map[roofline.Cache]int
+	kernels map[roofline.Kernels]int
+}
+
+func newBuilder(c *Config, q *Quant, d *roofline.Decoder, assume *Format) *Builder {
+	return &Builder{
+		c: c, q: q, d: d, assume: assume, root: "model",
+		tensors: map[roofline.Tensor]int{}, caches: map[roofline.Cache]int{}, kernels: map[roofline.Kernels]int{},
+	}
+}
+
+// layer starts decoder block i.
+func (b *Builder) layer(i int) {
+	b.prefix = b.root + ".layers." + strconv.Itoa(i) + "."
+	if b.q.excluded != nil {
+		b.here = b.q.excluded.under(b.prefix)
+	}
+}
+
+// add folds one weight in.
+func (b *Builder) add(t roofline.Tensor) {
+	key := t
+	key.Name, key.Repeat = "", 0
+	if i, ok := b.tensors[key]; ok {
+		b.d.Tensors[i].Repeat++
+		return
+	}
+	b.tensors[key] = len(b.d.Tensors)
+	t.Repeat = 1
+	b.d.Tensors = append(b.d.Tensors, t)
+}
+
+// matrix adds a 2-D projection of the current layer that a checkpoint may
+// quantize. Module is its path below the layer.
+func (b *Builder) matrix(role roofline.Role, c roofline.Component, module string, params int64) {
+	f, from := b.stored(b.prefix + module)
+	b.add(roofline.Tensor{
+		Role: role, Component: c, Name: b.prefix + module, Params: params,
+		Bytes: unit.Bytes(float64(params) * f.Bytes), Format: f.Name, Math: f.Math, Evidence: from, Matrix: true,
+	})
+}
+
+// stored is the format of one quantizable module and what says so.
+func (b *Builder) stored(module string) (Format, roofline.Evidence) {
+	if b.assume != nil {
+		return *b.assume, roofline.FromAssumption
+	}
+	return b.q.of(b.here, module), b.q.From
+}
+
+// plain adds a matrix that no checkpoint quantizes, in the given format.
+func (b *Builder) plain(role roofline.Role, c roofline.Component, module string, params int64, f Format) {
+	b.add(roofline.Tensor{
+		Role: role, Component: c, Name: b.prefix + module, Params: params,
+		Bytes: unit.Bytes(float64(params) * f.Bytes), Format: f.Name, Math: f.Math, Evidence: b.q.From, Matrix: true,
+	})
+}
+
+// vector adds counted parameters that multiply nothing: biases, sinks.
+func (b *Builder) vector(role roofline.Role, c roofline.Component, module string, params int64) {
+	if params == 0 {
+		return
+	}
+	b.add(roofline.Tensor{
+		Role: role, Component: c, Name: b.prefix + module, Params: params,
+		Bytes: unit.Bytes(2 * params), Format: BF16.Name, Evidence: b.q.From,
+	})
+}
+
+// norm adds norm weights of the current layer, by convention uncounted.
+func (b *Builder) norm(module string, params int) {
+	b.add(roofline.Tensor{
+		Role: roofline.RoleNorm, Component: roofline.Norm, Name: b.prefix + module, Params: int64(params),
+		Bytes: unit.Bytes(2 * params), Format: BF16.Name, Evidence: b.q.From, Uncounted: true,
+	})
+}
+
+// indexNorm adds a norm that only the sparse-attention index needs.
+func (b *Builder) indexNorm(module string, params int) {
+	b.add(roofline.Tensor{
+		Role: roofline.RoleNorm, Component: roofline.Norm, Name: b.prefix + module, Params: int64(params),
+		Bytes: unit.Bytes(2 * params), Format: BF16.Name, Evidence: b.q.From, Uncounted: true, IndexNorm: true,
+	})
+}
+
+// experts adds the routed experts of the current layer: for each expert, one
+// matrix of each parameters under each of the names.
+func (b *Builder) experts(module string, each int64, names ...string) {
+	e := b.d.Experts
+	base := b.prefix + module + "."
+	var bytes float64
+	var first Format
+	var from roofline.Evidence
+	mixed := false
+	count := 1
+	if b.assume == nil && b.q.perExpert(b.here, base) {
+		count = e
+	}
+	for j := range count {
+		for _, n := range names {
+			f, ev := b.stored(base + strconv.Itoa(j) + "." + n)
+			mixed = mixed || (first.Name != "" && f.Name != first.Name)
+			first, from = f, ev
+			bytes += f.Bytes * float64(each)
+		}
+	}
+	bytes *= float64(e) / float64(count)
+	label := first.Name
+	if mixed {
+		label = "mixed"
+	}
+	b.add(roofline.Tensor{
+		Role: roofline.RoleExpert, Component: roofline.MoEExperts, Name: b.prefix + module,
+		Params: int64(e) * int64(len(names)) * each, Bytes: unit.Bytes(bytes),
+		Format: label, Math: first.Math, Evidence: from, Matrix: true,
+	})
+}
+
+// router adds the router matrix; moe_router_dtype float32 stores it in FP32.
+// An assumed format leaves the router's bytes out and says so.
+func (b *Builder) router(module string) {
+	if b.assume != nil {
+		params := int64(b.d.Hidden) * int64(b.d.Experts)
+		b.add(roofline.Tensor{Role: roofline.RoleRouter, Component: roofline.MoERouter, Name: b.prefix + module,
+			Params: params, Format: "left out", Math: roofline.BF16, Evidence: roofline.FromAssumption, Matrix: true})
+		return
+	}
+	f := BF16
+	if b.c.String("moe_router_dtype") == "float32" {
+		f = FP32
+	}
+	b.plain(roofline.RoleRouter, roofline.MoERouter, module, int64(b.d.Hidden)*int64(b.d.Experts), f)
+}
+
+// cache folds one layer's cache in.
+func (b *Builder) cache(c roofline.Cache) {
+	c.Repeat = 0
+	if i, ok := b.caches[c]; ok {
+		b.d.Caches[i].Repeat++
+		return
+	}
+	b.caches[c] = len(b.d.Caches)
+	key := c
+	key.Repeat = 1
+	b.d.Caches = append(b.d.Caches, key)
+}
+
+// launch adds kernels to the current layer's critical path.
+func (b *Builder) launch(c roofline.Component, count int) {
+	b.foldKernels(roofline.Kernels{Component: c, Count: count})
+}
+
+// launchDense adds kernels that run only without the sparse index.
+func (b *Builder) launchDense(c roofline.Component, count int) {
+	b.foldKernels(roofline.Kernels{Component: c, Count: count, OnlyDense: true})
+}
+
+func (b *Builder) foldKernels(k roofline.Kernels) {
+	if i, ok := b.kernels[k]; ok {
+		b.d.Kernels[i].Repeat++
+		return
+	}
+	b.kernels[k] = len(b.d.Kernels)
+	k.Repeat = 1
+	b.d.Kernels = append(b.d.Kernels, k)
+}
+
+// ends adds embedding, final norm and head. The head is read in full, tied to
+// the embedding or not; a tied table is counted once, as the head.
+func (b *Builder) ends(tied bool) {
+	b.prefix = ""
+	params := int64(b.d.Vocab) * int64(b.d.Hidden)
+	b.add(roofline.Tensor{
+		Role: roofline.RoleEmbed, Component: roofline.Embedding, Name: b.root + ".embed_tokens",
+		Params: params, Bytes: unit.Bytes(2 * params), Format: BF16.Name, Evidence: b.q.From, Uncounted: tied,
+	})
+	b.norm(b.root+".norm", b.d.Hidden)
+	head := roofline.Tensor{
+		Role: roofline.RoleHead, Component: roofline.LMHead, Name: "lm_head",
+		Params: params, Bytes: unit.Bytes(2 * params), Format: BF16.Name, Math: roofline.BF16, Evidence: b.q.From, Matrix: true,
+	}
+	if b.assume != nil {
+		head.Bytes, head.Format, head.Math = unit.Bytes(float64(params)*b.assume.Bytes), b.assume.Name, b.assume.Math
+		head.Evidence = roofline.FromAssumption
+	}
+	b.add(head)
+	b.launch(roofline.Embedding, 1)
+	b.launch(roofline.Norm, 1)
+	b.launch(roofline.LMHead, 1)
+	b.launch(roofline.Sampling, 1)
+}
+
+// note records something the reader had to assume.
+func (b *Builder) note(format string, args ...any) {
+	b.d.Notes = append(b.d.Notes, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,129 @@
+// Package model reads what a checkpoint is: from its configuration and side
+// files to the list of weights and caches one decode step touches.
+//
+// It refuses to guess. An architecture, a quantization method or a field it
+// does not know is an error that says what is missing; what it has to assume
+// is written into the decoder's notes.
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"decodegap/roofline"
+	"decodegap/roofline/nearest"
+)
+
+// Arch is one family of architectures.
+type Arch struct {
+	Names []string // of "architectures" in config.json
+	Doc   string
+	Build func(b *Builder)
+}
+
+// Options change how a model is read.
+type Options struct {
+	Assume *Format // --weights: every matrix in this format
+}
+
+// maxLayers bounds the decoder blocks of a configuration.
+const maxLayers = 4096
+
+// build makes the decoder a configuration describes.
+func build(name string, c *Config, q *Quant, opt Options) (*roofline.Decoder, error) {
+	arch, err := find(c)
+	if err != nil {
+		return nil, err
+	}
+	d := &roofline.Decoder{
+		Name: name, Architecture: c.Architecture,
+		Layers:     c.Int("num_hidden_layers"),
+		Hidden:     c.Int("hidden_size"),
+		Vocab:      c.Int("vocab_size"),
+		MaxContext: c.IntOr(0, "max_position_embeddings"),
+		KVType:     q.KV, BytesSource: q.From,
+	}
+	if d.Layers > maxLayers {
+		return nil, fmt.Errorf("field \"num_hidden_layers\": %d is above the limit of %d", d.Layers, maxLayers)
+	}
+	if opt.Assume != nil {
+		d.BytesSource = roofline.FromAssumption
+	}
+	d.AllReduces = 2*d.Layers + 1 // one after attention and MLP each, one after the embedding
+	b := newBuilder(c, q, d, opt.Assume)
+	arch.Build(b)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return d, nil
+}
+
+func find(c *Config) (Arch, error) {
+	var names []string
+	for _, a := range All {
+		for _, n := range a.Names {
+			if n == c.Architecture {
+				return a, nil
+			}
+			names = append(names, n)
+		}
+	}
+	if c.Architecture == "" {
+		return Arch{}, fmt.Errorf("field \"architectures\" is missing: cannot tell the model's family; known are %s", strings.Join(names, ", "))
+	}
+	hint := ""
+	if near := nearest.Names(c.Architecture, names); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "? "
+	}
+	return Arch{}, fmt.Errorf("unknown architecture %q: %sknown are %s", c.Architecture, hint, strings.Join(names, ", "))
+}
+
+// quantOf is the quantization of a configuration with an optional side file.
+func quantOf(c *Config, side []byte) (*Quant, error) {
+	if side != nil {
+		return parseSideFile(side)
+	}
+	for _, fields := range []map[string]json.RawMessage{c.fields, c.outer} {
+		if raw, ok := fields["quantization_config"]; ok && string(raw) != "null" {
+			return parseQuantConfig(raw)
+		}
+	}
+	return unquantized(BF16), nil
+}
+
+// window is the sliding window the file turns on, 0 for none. sliding_window
+// alone is not enough where use_sliding_window is false.
+func (b *Builder) window(gqa) int {
+	if b.c.Has("use_sliding_window") && !b.c.Bool(false, "use_sliding_window") {
+		return 0
+	}
+	return b.c.IntOr(0, "sliding_window")
+}
+
+// fullAttention says whether layer i attends to everything although a window
+// is set: by layer_types, or beyond max_window_layers.
+func (b *Builder) fullAttention(i int) bool {
+	if types := b.c.Strings("layer_types"); types != nil {
+		return i >= len(types) || types[i] == "full_attention"
+	}
+	// Qwen2 and Qwen3 slide only from max_window_layers on.
+	if strings.HasPrefix(b.c.Architecture, "Qwen") {
+		return i < b.c.IntOr(0, "max_window_layers")
+	}
+	return false
+}
+
+// layerNorms adds the kernels of the two norms of a block.
+func (b *Builder) layerNorms() { b.launch(roofline.Norm, 2) }
+
+// perExpert says whether the list may treat the experts of a layer apart.
+func (q *Quant) perExpert(x *exclusions, base string) bool {
+	if q.layers != nil {
+		return true
+	}
+	if x == nil {
+		return false
+	}
+	return len(x.exprs) > 0 || x.namesExperts || len(x.under(base).globs) > 0
+}
