@@ -117,6 +117,7 @@ type Decoder struct {
 	Vocab              int
 	MaxContext         int  // 0: the files do not say
 	Heads, KVHeads     int  // of attention layers; KVHeads 0 for MLA
+	StateHeads         int  // of recurrent layers, 0 for none
 	Experts, TopK      int  // per MoE layer, 0 for dense models
 	AllReduces         int  // per step when the group has more than one rank
 	Indexed            bool // has a sparse-attention index

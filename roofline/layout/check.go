@@ -30,6 +30,9 @@ func check(d *roofline.Decoder, w roofline.Workload) error {
 	if k := d.KVHeads; k > 0 && k%w.TP != 0 && w.TP%k != 0 {
 		return fmt.Errorf("--tp %d neither divides the %d KV heads of %s nor is a multiple of them: use one of %v", w.TP, k, d.Name, usable(d))
 	}
+	if d.StateHeads > 0 && d.StateHeads%w.TP != 0 {
+		return fmt.Errorf("--tp %d does not divide the %d heads of %s's recurrent layers", w.TP, d.StateHeads, d.Name)
+	}
 	if d.Experts > 0 {
 		if d.Experts%w.EP != 0 {
 			return fmt.Errorf("--ep %d does not divide the %d experts of %s", w.EP, d.Experts, d.Name)

@@ -85,8 +85,13 @@ func (b *Builder) attention(a gqa) {
 // mlp adds a dense feed-forward block of the given width; matrices is 3 with a
 // gate (SwiGLU), 2 without.
 func (b *Builder) mlp(module string, width, matrices int) {
+	b.mlpNamed(module, width, mlpNames(matrices)...)
+}
+
+// mlpNamed is mlp with the checkpoint's own names of the matrices.
+func (b *Builder) mlpNamed(module string, width int, names ...string) {
 	each := int64(b.d.Hidden) * int64(width)
-	for _, n := range mlpNames(matrices) {
+	for _, n := range names {
 		b.matrix(roofline.RoleMLP, roofline.MLPDense, module+"."+n, each)
 	}
 	b.launch(roofline.MLPDense, 2) // gate and up in one, down

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"decodegap/roofline/lenient"
@@ -86,9 +87,9 @@ func (c *Config) fail(field, format string, args ...any) {
 	}
 }
 
-// maxField bounds every whole number of a configuration: no shape comes near
-// it, and products of three stay within int64.
-const maxField = 1 << 21
+// maxField bounds every size of a configuration: no shape comes near it, and
+// products of three stay within int64.
+const maxField = 1 << 20
 
 // Has says whether the text model states any of the fields.
 func (c *Config) Has(names ...string) bool {
@@ -127,12 +128,41 @@ func (c *Config) Int(names ...string) int {
 	return v
 }
 
+// Length is an optional count of tokens, which may be larger than any size.
+func (c *Config) Length(name string) int {
+	var v float64
+	if !c.decode(c.fields, name, &v) {
+		return 0
+	}
+	if v != math.Trunc(v) || v < 0 || v > 1<<40 {
+		c.fail(name, "expected a whole number of tokens, got %v", v)
+		return 0
+	}
+	return int(v)
+}
+
 // IntOr is an optional whole number, at least 0.
 func (c *Config) IntOr(fallback int, names ...string) int {
 	if v, ok := c.number(0, names...); ok {
 		return v
 	}
 	return fallback
+}
+
+// applyDefaults fills in the family's values of absent fields and says which.
+func (c *Config) applyDefaults(arch Arch) []string {
+	var used []string
+	for name, value := range arch.Defaults {
+		if !c.Has(name) {
+			c.fields[name] = json.RawMessage(value)
+			used = append(used, name+" = "+value)
+		}
+	}
+	if used == nil {
+		return nil
+	}
+	slices.Sort(used)
+	return []string{"not in the file, taken from the family's defaults: " + strings.Join(used, ", ")}
 }
 
 // Bool is an optional truth value of the text model, else of the whole file.

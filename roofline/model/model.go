@@ -19,7 +19,10 @@ import (
 type Arch struct {
 	Names []string // of "architectures" in config.json
 	Doc   string
-	Build func(b *Builder)
+	// Defaults are the family's values of fields its published files leave
+	// out, as JSON; using one is noted.
+	Defaults map[string]string
+	Build    func(b *Builder)
 }
 
 // Options change how a model is read.
@@ -36,12 +39,13 @@ func build(name string, c *Config, q *Quant, opt Options) (*roofline.Decoder, er
 	if err != nil {
 		return nil, err
 	}
+	notes := c.applyDefaults(arch)
 	d := &roofline.Decoder{
-		Name: name, Architecture: c.Architecture,
+		Name: name, Architecture: c.Architecture, Notes: notes,
 		Layers:     c.Int("num_hidden_layers"),
 		Hidden:     c.Int("hidden_size"),
 		Vocab:      c.Int("vocab_size"),
-		MaxContext: c.IntOr(0, "max_position_embeddings"),
+		MaxContext: c.Length("max_position_embeddings"),
 		KVType:     q.KV, BytesSource: q.From,
 	}
 	if d.Layers > maxLayers {
@@ -56,8 +60,18 @@ func build(name string, c *Config, q *Quant, opt Options) (*roofline.Decoder, er
 	if c.err != nil {
 		return nil, c.err
 	}
+	var total float64
+	for _, t := range d.Tensors {
+		total += float64(t.Params) * float64(t.Repeat)
+	}
+	if total > maxParams {
+		return nil, fmt.Errorf("the fields add up to %.3g parameters, above the limit of %.0e", total, float64(maxParams))
+	}
 	return d, nil
 }
+
+// maxParams bounds a model; sums below it are exact in an int64.
+const maxParams = 1e15
 
 func find(c *Config) (Arch, error) {
 	var names []string
@@ -104,8 +118,8 @@ func (b *Builder) window(gqa) int {
 // fullAttention says whether layer i attends to everything although a window
 // is set: by layer_types, or beyond max_window_layers.
 func (b *Builder) fullAttention(i int) bool {
-	if types := b.c.Strings("layer_types"); types != nil {
-		return i >= len(types) || types[i] == "full_attention"
+	if types := b.c.layerTypes(b.d.Layers); types != nil {
+		return types[i] == fullAttention
 	}
 	// Qwen2 and Qwen3 slide only from max_window_layers on.
 	if strings.HasPrefix(b.c.Architecture, "Qwen") {

@@ -1,0 +1,34 @@
+package model
+
+// glm4moe is GLM-4.5 to 4.7: grouped-query attention with biases on q, k and v
+// only, dense first layers, then a mixture with shared experts.
+var glm4moe = Arch{
+	Names: []string{"Glm4MoeForCausalLM"},
+	Doc:   "grouped-query attention with q, k, v biases, mixture with shared experts",
+	Build: func(b *Builder) {
+		a := b.shape()
+		a.bias = b.c.Bool(false, "attention_bias")
+		if b.c.Bool(false, "use_qk_norm") {
+			a.qkNorm = 2 * a.dim
+		}
+		b.mixtureShape()
+		width := b.c.Int("moe_intermediate_size")
+		m := moe{
+			module: "mlp", router: "gate", experts: "experts", shared: "shared_experts",
+			width: width, sharedAt: width * b.c.IntOr(0, "n_shared_experts"),
+		}
+		first := b.c.IntOr(0, "first_k_dense_replace")
+		for i := range b.d.Layers {
+			b.layer(i)
+			b.attention(a)
+			if i >= first {
+				b.mixture(m)
+			} else {
+				b.mlp("mlp", b.c.Int("intermediate_size"), 3)
+			}
+			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.layerNorms()
+		}
+		b.ends(b.c.Bool(false, "tie_word_embeddings"))
+	},
+}
