@@ -87,3 +87,12 @@ type BenchFit struct {
 	Points         int     `json:"points"`
 	ResidualMs     float64 `json:"residual_ms"`
 }
+
+// CompareDocument is what `compare --json` prints: the series in the order they
+// were given and what sets them apart.
+type CompareDocument struct {
+	Schema     string     `json:"schema"`
+	Series     []Series   `json:"series"`
+	Comparison Comparison `json:"comparison"`
+	Warnings   []Warning  `json:"warnings"`
+}
