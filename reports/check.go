@@ -6,14 +6,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"decodegap/roofline"
 )
 
 // The closed lists of the documents; schemas and checks share them.
 var (
 	FloorKinds = []string{"ideal", "layout", "latency"}
-	Bases      = []string{string(roofline.Sheet), string(roofline.Probed), string(roofline.Given)}
+	Bases      = []string{"sheet", "probed", "given"}
 	Causes     = []string{
 		"replication", "ceiling", "latency", "kernel", "communication", "device-idle",
 		"host", "interference", "speculation", "profiler", "unattributed",

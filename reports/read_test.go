@@ -13,6 +13,7 @@ import (
 
 	"decodegap/reports"
 	"decodegap/reports/schema/schematest"
+	"decodegap/roofline"
 )
 
 func TestReadRunRoundTrip(t *testing.T) {
@@ -130,6 +131,14 @@ func TestCheck(t *testing.T) {
 	}
 	if err := schematest.Run().Check(); err != nil {
 		t.Errorf("the unedited record: %v", err)
+	}
+}
+
+// TestBases holds the documents' bases to those a floor is computed with.
+func TestBases(t *testing.T) {
+	want := []string{string(roofline.Sheet), string(roofline.Probed), string(roofline.Given)}
+	if d := cmp.Diff(want, reports.Bases); d != "" {
+		t.Errorf("bases (-roofline +reports):\n%s", d)
 	}
 }
 

@@ -89,7 +89,7 @@ func measuredPoint() reports.RunPoint {
 		Ms: 1.06, IdealMs: 1.02, Bound: "memory", Evidence: "side-file", Format: "nvfp4",
 	}}
 	p.Measured = &reports.Measured{
-		TPOT:    reports.Summary{Mean: at(95.14), Median: at(95.02), P90: at(96.1), P95: at(96.4), P99: at(97), Std: at(0.4)},
+		TPOT:    summary(),
 		ValueMs: 95.14, Statistic: "mean", LoMs: at(94.6), HiMs: at(95.7), SamplesMs: []float64{94.9, 95.2, 95.32},
 		Requests: count(4), TokPerS: 1000 / 95.14, Source: "bench.jsonl", Derived: true,
 	}
@@ -132,11 +132,15 @@ func floor(kind, basis string, batch int, ms float64) reports.Floor {
 	}
 }
 
+func summary() reports.Summary {
+	return reports.Summary{Mean: at(95.14), Median: at(95.02), P90: at(96.1), P95: at(96.4), P99: at(97), Std: at(0.4)}
+}
+
 func series() reports.Series {
 	return reports.Series{
 		Name: "backend-a", Source: "bench.jsonl", Tool: "sglang", Facts: map[string]string{"backend": "sglang"},
 		Points: []reports.SeriesPoint{{
-			Concurrency: 1, Achieved: at(1), OutputTokPerS: at(10.36), TPOT: reports.Summary{Mean: at(95.14)},
+			Concurrency: 1, Achieved: at(1), OutputTokPerS: at(10.36), TPOT: summary(),
 			InputTokens: at(512), OutputTokens: at(128), Requests: count(4),
 		}},
 	}

@@ -1,0 +1,51 @@
+package schematest
+
+import "decodegap/reports"
+
+// Floor is a floor document with every field filled.
+func Floor() *reports.FloorDocument {
+	run := Run()
+	p := run.Points[0]
+	return &reports.FloorDocument{
+		Schema: reports.FloorSchema, Model: run.Model, Hardware: run.Hardware, Warnings: run.Warnings,
+		Points: []reports.FloorPoint{{Operating: p.Operating, Ledger: p.Components, Worth: p.Worth}},
+	}
+}
+
+// Bench is a benchmark document with every field filled.
+func Bench() *reports.BenchDocument {
+	tokens := int64(512)
+	all := reports.Summary{Mean: at(1), Median: at(1), P90: at(2), P95: at(2), P99: at(3), Std: at(0.1)}
+	return &reports.BenchDocument{
+		Schema: reports.BenchSchema,
+		Results: []reports.BenchResult{{
+			Path: "bench.jsonl", Tool: "sglang", Model: "m", Concurrency: at(0.98), MaxConcurrency: count(1),
+			InputTokens: &tokens, OutputTokens: &tokens, RequestInput: at(512), RequestOutput: at(128),
+			Completed: count(4), Failed: count(0), TPOT: all, ITL: all, TTFT: all, E2E: all,
+			OutputTokPerS: at(10.36), TokensPerChunk: at(1), AcceptanceLength: at(2.5), Derived: []string{"tpot_ms.mean"},
+			Facts: map[string]string{"backend": "sglang"}, Warnings: []reports.Warning{{Code: "itl-per-chunk", Text: "t"}},
+		}},
+		Fit:      &reports.BenchFit{FixedMs: 12, PerSequenceMs: 0.5, PerKilotokenMs: 0.1, Points: 5, ResidualMs: 0.2},
+		Warnings: []reports.Warning{{Code: "c", Text: "t"}},
+	}
+}
+
+// Gate is a gate document with every field filled.
+func Gate() *reports.GateDocument {
+	return &reports.GateDocument{
+		Schema: reports.GateSchema, Verdict: "fail", Floor: reports.FloorName{Kind: "latency", Basis: "probed"},
+		Efficiency: at(0.0762), Interval: &[2]float64{0.0758, 0.0766},
+		Rules: []reports.GateRule{
+			{Name: "efficiency", Point: "batch 1, context 576", Verdict: "fail", Limit: at(0.08), Value: at(0.0762), Unit: "ratio", Why: "7.62 % is below 8.00 %"},
+			{Name: "measured", Point: "batch 1, context 576", Verdict: "pass", Value: at(95.14), Unit: "ms", Why: "95.14 ms per token"},
+			{Name: "regression", Point: "batch 64, context 0", Verdict: "not_comparable", Why: "not measured"},
+			{Name: "baseline", Verdict: "pass", Why: "same model and hardware"},
+		},
+	}
+}
+
+// Compare is a compare document with every field filled.
+func Compare() *reports.CompareDocument {
+	run := Run()
+	return &reports.CompareDocument{Schema: reports.CompareSchema, Series: run.Series, Comparison: *run.Comparison, Warnings: run.Warnings}
+}
