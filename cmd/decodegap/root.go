@@ -2,10 +2,12 @@ package main
 
 import (
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"decodegap/cmd/internal/exitcode"
+	"decodegap/cmd/internal/term"
 )
 
 // environment is what a command may touch of the process.
@@ -13,6 +15,9 @@ type environment struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
+
+// width is how many columns text on stdout may take.
+func (e *environment) width() int { return term.Of(e.stdout, os.Getenv).Width }
 
 // version is the tool's version; releases set it at link time.
 var version = "0.1.0-dev"
@@ -45,4 +50,7 @@ says where each millisecond between them goes, and lets CI fail when it grows.
 }
 
 // commands lists every command, in help order within its group.
-var commands = []func(*environment) *cobra.Command{}
+var commands = []func(*environment) *cobra.Command{
+	newFloorCommand,
+	newInventoryCommand,
+}

@@ -5,6 +5,7 @@ package layout
 
 import (
 	"fmt"
+	"maps"
 
 	"decodegap/roofline"
 )
@@ -36,6 +37,9 @@ type Engine struct {
 	// no engine has, which the ideal floor uses.
 	Even  bool
 	Rules map[roofline.Role]Rule // roles not listed are Split
+	// StateTypes are the recurrent-state types the engine takes, by
+	// architecture, where the checkpoint states none and it is not FP32.
+	StateTypes map[string]roofline.DType
 }
 
 // All lists the engines whose layout is known, and the ideal one.
@@ -61,3 +65,21 @@ func Find(name string) (Engine, error) {
 }
 
 func (e Engine) rule(r roofline.Role) Rule { return e.Rules[r] }
+
+// Split is the engine with the given roles split evenly instead.
+func (e Engine) Split(roles ...roofline.Role) Engine {
+	rules := maps.Clone(e.Rules)
+	for _, r := range roles {
+		delete(rules, r)
+	}
+	e.Rules = rules
+	return e
+}
+
+// EvenMatrices is the engine with every matrix split evenly, whatever it
+// replicates; norms, biases and caches stay as they are. It is what "evenly
+// sharded" means in an assumed weight format.
+func (e Engine) EvenMatrices() Engine {
+	return e.Split(roofline.RoleK, roofline.RoleV, roofline.RoleQA, roofline.RoleKVA,
+		roofline.RoleIndexQ, roofline.RoleIndexK, roofline.RoleIndexWeights, roofline.RoleRouter, roofline.RoleSharedGate)
+}

@@ -6,6 +6,8 @@ import "decodegap/roofline"
 var VLLM = Engine{
 	Name: "vllm",
 	Doc:  "vLLM, tensor parallel: MLA down-projections, indexer, router and norms on every rank",
+	// Qwen3-Next's file says nothing, and vLLM then takes the model's type.
+	StateTypes: map[string]roofline.DType{"Qwen3NextForCausalLM": roofline.BF16},
 	Rules: map[roofline.Role]Rule{
 		roofline.RoleK:            {ByKVHead, "vllm model_executor/layers/linear.py QKVParallelLinear: num_kv_head_replicas"},
 		roofline.RoleV:            {ByKVHead, "vllm model_executor/layers/linear.py QKVParallelLinear: num_kv_head_replicas"},

@@ -1,0 +1,111 @@
+// Package assemble joins what the libraries compute into the documents of
+// package reports. It adds no number of its own: every figure comes from
+// roofline, traces or the user, with its source.
+package assemble
+
+import (
+	"fmt"
+	"sort"
+
+	"decodegap/reports"
+	"decodegap/roofline"
+	"decodegap/roofline/hardware"
+	"decodegap/roofline/unit"
+)
+
+// MachineOptions are what the user said about the hardware.
+type MachineOptions struct {
+	Topology         string        // "" for the part's usual one
+	Bandwidth        float64       // GB/s, 0 for the sheet's
+	AllReduceLatency *unit.Seconds // of one all-reduce, nil for the catalogue's
+	LaunchGap        *unit.Seconds // between dependent kernels, nil for the catalogue's
+
+	// TopologyEvidence says what showed the topology ("driver reports ...");
+	// "" where nothing did.
+	TopologyEvidence string
+}
+
+// Machine is a device with its ceilings, and what must be said about them.
+type Machine struct {
+	Device   hardware.Device
+	Roofline roofline.Machine
+	Topology string
+	Note     string // "assumption: topology not probed", or what showed it
+	Warnings []reports.Warning
+}
+
+// NewMachine joins the sheet's ceilings with what the user gave.
+func NewMachine(dev hardware.Device, opt MachineOptions) (*Machine, error) {
+	m := &Machine{Device: dev, Topology: opt.Topology, Note: opt.TopologyEvidence}
+	if m.Topology == "" {
+		name, assumed := hardware.DefaultTopology(dev)
+		m.Topology = name
+		if assumed {
+			m.Note = hardware.AssumedTopology
+		}
+	} else if err := hardware.CheckTopology(dev, m.Topology); err != nil {
+		return nil, fmt.Errorf("--topology: %w", err)
+	}
+	m.Roofline = dev.Machine()
+	if m.Topology != "" {
+		on, err := dev.MachineOn(m.Topology)
+		if err != nil {
+			return nil, err
+		}
+		m.Roofline = on
+	}
+	if opt.Bandwidth > 0 {
+		m.give(roofline.DRAMRead, opt.Bandwidth*1e9, "B/s", "--bandwidth")
+	}
+	if opt.LaunchGap != nil {
+		m.give(roofline.GraphNode, float64(*opt.LaunchGap), "s", "--launch-gap")
+	}
+	if opt.AllReduceLatency != nil {
+		given := roofline.Ceiling{Resource: roofline.AllReduceLatency, Value: float64(*opt.AllReduceLatency),
+			Unit: "s", Basis: roofline.Given, Source: "--allreduce-latency"}
+		m.Roofline.AllReduce = func(unit.Bytes, int) (roofline.Ceiling, bool) { return given, true }
+		m.Note = ""
+	}
+	return m, nil
+}
+
+// give overrides one ceiling.
+func (m *Machine) give(r roofline.Resource, value float64, u, flag string) {
+	m.Roofline.Ceilings[r] = roofline.Ceiling{Resource: r, Value: value, Unit: u, Basis: roofline.Given, Source: flag}
+}
+
+// Report is the hardware part of a document; count is the number of GPUs.
+// The all-reduce latencies are those of the given messages.
+func (m *Machine) Report(count int, collectives []roofline.Collective) reports.Hardware {
+	h := reports.Hardware{Name: m.Device.Name, Count: count, Topology: m.Topology, Ceilings: []reports.Ceiling{}}
+	for _, f := range m.Device.Facts() {
+		h.Facts = append(h.Facts, reports.Fact{Name: f.Name, Value: f.Value, Source: f.Source})
+	}
+	for _, c := range m.Roofline.Ceilings {
+		h.Ceilings = append(h.Ceilings, ceiling(c))
+	}
+	sort.Slice(h.Ceilings, func(i, j int) bool { return h.Ceilings[i].Resource < h.Ceilings[j].Resource })
+	seen := map[string]bool{}
+	for _, c := range collectives {
+		if m.Roofline.AllReduce == nil {
+			break
+		}
+		one, ok := m.Roofline.AllReduce(c.Bytes, c.GPUs)
+		name := fmt.Sprintf("%s/%.0fB/%d", roofline.AllReduceLatency, float64(c.Bytes), c.GPUs)
+		if !ok || seen[name] {
+			continue
+		}
+		seen[name] = true
+		out := ceiling(one)
+		out.Resource = name
+		if m.Note != "" {
+			out.Source += "; " + m.Note
+		}
+		h.Ceilings = append(h.Ceilings, out)
+	}
+	return h
+}
+
+func ceiling(c roofline.Ceiling) reports.Ceiling {
+	return reports.Ceiling{Resource: string(c.Resource), Value: c.Value, Unit: c.Unit, Basis: string(c.Basis), Source: c.Source}
+}

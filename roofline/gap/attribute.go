@@ -1,0 +1,140 @@
+package gap
+
+import (
+	"fmt"
+	"strings"
+
+	"decodegap/roofline"
+	"decodegap/roofline/unit"
+)
+
+// Evidence is what is known about one operating point.
+type Evidence struct {
+	Ideal, Layout roofline.Floor  // at the sheet, or at the bandwidth given
+	Latency       *roofline.Floor // nil where a latency is not known
+	Workload      roofline.Workload
+	Measured      unit.Seconds // per emitted token
+	Engine        string
+
+	// AllReduceLo and AllReduceHi are the range of one all-reduce over the
+	// topologies known for this machine, zero where none is; TopologyNote
+	// qualifies the one taken ("assumption: topology not probed").
+	AllReduceLo, AllReduceHi unit.Seconds
+	TopologyNote             string
+}
+
+// small is the replication below which components are told together.
+const small = Nanoseconds(20_000)
+
+// Attribute builds the ledger of a point from its evidence.
+func Attribute(e Evidence) Ledger {
+	l := Ledger{
+		Measured: nanos(e.Measured),
+		Floor:    e.perToken(e.Ideal.Total),
+		Basis:    e.Ideal.Basis,
+	}
+	l.Rungs = append(l.Rungs, e.replication()...)
+	l.Rungs = append(l.Rungs, e.latency()...)
+	rest := l.Measured - l.Floor
+	for _, r := range l.Rungs {
+		rest -= r.Time
+	}
+	text := "no trace, no probe: nothing here says where this goes"
+	if rest < 0 {
+		text = "measured below what the floor and the rungs above allow: an assumption above is too high, or the measurement is of something else"
+	}
+	l.Rungs = append(l.Rungs, Rung{
+		Cause: Unattributed, Component: roofline.Other, Text: text,
+		Time: rest, Lo: rest, Hi: rest, Evidence: "measured − floor − rungs",
+	})
+	return l
+}
+
+func nanos(s unit.Seconds) Nanoseconds { return Nanoseconds(s.Nanos()) }
+
+// perToken turns a step's time into time per emitted token.
+func (e Evidence) perToken(step unit.Seconds) Nanoseconds {
+	return nanos(step / unit.Seconds(max(e.Workload.AcceptedTokens, 1)))
+}
+
+// replication is what the layout adds to the ideal, component by component.
+func (e Evidence) replication() []Rung {
+	more := byComponent(e.Layout)
+	for c, t := range byComponent(e.Ideal) {
+		more[c] -= t
+	}
+	total := e.perToken(e.Layout.Total) - e.perToken(e.Ideal.Total)
+	evidence := fmt.Sprintf("layout − ideal of the %s layout, %s bandwidth", e.Engine, e.Layout.Basis)
+	var rungs []Rung
+	left := total
+	for _, c := range roofline.Components {
+		t := e.perToken(more[c.Name])
+		if t < small {
+			continue
+		}
+		left -= t
+		rungs = append(rungs, Rung{
+			Cause: Replication, Component: c.Name, Text: string(c.Name) + " repeated on every rank",
+			Time: t, Lo: t, Hi: t, Evidence: evidence,
+		})
+	}
+	if left != 0 {
+		rungs = append(rungs, Rung{
+			Cause: Replication, Component: roofline.Other, Text: "other weights and caches repeated on every rank",
+			Time: left, Lo: left, Hi: left, Evidence: evidence,
+		})
+	}
+	return rungs
+}
+
+func byComponent(f roofline.Floor) map[roofline.Component]unit.Seconds {
+	m := map[roofline.Component]unit.Seconds{}
+	for _, t := range f.Terms {
+		m[t.Op.Component] += t.Time
+	}
+	return m
+}
+
+// latency is all-reduce latency and kernel boundaries, as the latency floor
+// counts them.
+func (e Evidence) latency() []Rung {
+	if e.Latency == nil {
+		return nil
+	}
+	var rungs []Rung
+	if t := e.perToken(e.Latency.Comm); t != 0 {
+		r := Rung{Cause: Latency, Component: roofline.AllReduce, Time: t, Lo: t, Hi: t}
+		for _, term := range e.Latency.Terms {
+			if c := term.Op.Comm; c != nil && term.Network != nil {
+				r.Text = fmt.Sprintf("%d all-reduces of %.0f B over %d GPUs at %.1f µs", c.Count, float64(c.Bytes), c.GPUs, term.Network.Value*1e6)
+				r.Evidence = join(string(term.Network.Basis)+": "+term.Network.Source, e.TopologyNote)
+				if e.AllReduceHi > 0 {
+					r.Lo = e.perToken(unit.Seconds(c.Count) * e.AllReduceLo)
+					r.Hi = e.perToken(unit.Seconds(c.Count) * e.AllReduceHi)
+				}
+			}
+		}
+		rungs = append(rungs, r)
+	}
+	if t := e.perToken(e.Latency.Launch); t != 0 {
+		n := 0
+		for _, term := range e.Latency.Terms {
+			n += term.Op.Launches
+		}
+		rungs = append(rungs, Rung{
+			Cause: Latency, Component: roofline.Other, Text: fmt.Sprintf("%d kernel boundaries in a CUDA graph", n),
+			Time: t, Lo: t, Hi: t, Evidence: "one kernel a dependent stage, times the graph-node ceiling",
+		})
+	}
+	return rungs
+}
+
+func join(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "; ")
+}

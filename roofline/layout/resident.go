@@ -1,0 +1,39 @@
+package layout
+
+import (
+	"decodegap/roofline"
+	"decodegap/roofline/unit"
+)
+
+// Resident is what one GPU must hold: its share of all weights, whole
+// embedding and all experts included, and the caches of its sequences. It
+// leaves out activations, graphs and the engine's own buffers.
+func (e Engine) Resident(d *roofline.Decoder, w roofline.Workload) (weights, caches unit.Bytes, err error) {
+	if err := check(d, w); err != nil {
+		return 0, 0, err
+	}
+	b := newBuilder(e, d, w)
+	for _, t := range d.Tensors {
+		share := t.Bytes * unit.Bytes(t.Repeat)
+		switch {
+		case t.Role == roofline.RoleEmbed:
+			share /= unit.Bytes(b.n)
+		case t.Role == roofline.RoleExpertOutBias:
+			share /= unit.Bytes(w.EP)
+		case t.IsExpert():
+			share /= unit.Bytes(b.moe)
+		default:
+			share /= unit.Bytes(b.parts(t.Role))
+		}
+		weights += share
+	}
+	for _, c := range d.Caches {
+		c.TopK, c.Chunk = 0, 0 // these read less, but all is kept; a window frees what is older
+		b.cache(c)
+	}
+	for _, o := range b.ops {
+		caches += o.KVRead
+	}
+	share := unit.Bytes(b.perGPU())
+	return weights * share, caches * share, nil
+}
