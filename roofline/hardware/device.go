@@ -114,6 +114,9 @@ func (d Device) check() error {
 	if d.CUDA() != (d.ComputeCapability != nil) {
 		return fmt.Errorf("compute_capability: CUDA parts have one, others do not")
 	}
+	if (d.MemoryClockMHz == nil) != (d.BusWidthBits == nil) {
+		return fmt.Errorf("memory_clock_mhz and bus_width_bits: give both or neither")
+	}
 	if d.MemoryKind.Value == "" {
 		return fmt.Errorf("memory_kind: missing")
 	}

@@ -141,7 +141,7 @@ func TestReadInventoryRefuses(t *testing.T) {
 		{"text after", string(good) + "{}", "after the document"},
 		{"escape sequence", strings.Replace(string(good), "NVIDIA H200", `\u001b[2J`, 1), "not printable"},
 		{"no name", strings.Replace(string(good), "NVIDIA H200", "", 1), "name missing"},
-		{"path", strings.Replace(string(good), `"SYS"`, `"MOON"`, 1), "farthest_path"},
+		{"path", strings.Replace(string(good), `"PHB"`, `"MOON"`, 1), "farthest_path"},
 		{"too long", strings.Repeat(" ", maxInventory+1), "longer than"},
 	} {
 		if _, err := ReadInventory(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
