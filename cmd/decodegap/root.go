@@ -51,6 +51,8 @@ says where each millisecond between them goes, and lets CI fail when it grows.
 
 // commands lists every command, in help order within its group.
 var commands = []func(*environment) *cobra.Command{
+	newGateCommand,
+	newSchemaCommand,
 	newFloorCommand,
 	newInventoryCommand,
 }

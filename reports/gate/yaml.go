@@ -30,6 +30,7 @@ type node struct {
 	kind         kind
 	line, column int
 	text         string  // scalar: its text without quotes
+	quoted       bool    // scalar: written as text, even if it looks like a number
 	entries      []entry // mapping
 	items        []node  // list
 }
@@ -159,10 +160,12 @@ func convert(n ast.Node, depth int) (node, error) {
 			out.items = append(out.items, item)
 		}
 	case *ast.NullNode:
-	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+	case *ast.StringNode:
+		out.kind, out.text, out.quoted = scalar, n.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		out.kind, out.text = scalar, n.GetToken().Value
 	case *ast.LiteralNode:
-		out.kind, out.text = scalar, strings.TrimSpace(n.Value.Value)
+		out.kind, out.text, out.quoted = scalar, strings.TrimSpace(n.Value.Value), true
 	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
 		return node{}, mistake(line, column, "anchors, aliases and merge keys are not read in a policy; write the value out")
 	case *ast.TagNode:

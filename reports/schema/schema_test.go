@@ -31,7 +31,8 @@ var documents = []struct {
 }
 
 func TestDocumentsAreValid(t *testing.T) {
-	if len(documents) != len(schema.All) {
+	// The policy is read, not printed from a struct: package gate tests it.
+	if len(documents)+1 != len(schema.All) {
 		t.Errorf("%d documents tested, %d schemas", len(documents), len(schema.All))
 	}
 	for _, d := range documents {

@@ -150,7 +150,9 @@ func comparison() *reports.Comparison {
 	return &reports.Comparison{
 		Comparable: false, Reasons: []string{"host.kernel differs"},
 		Rows: []reports.CompareRow{{
-			Concurrency: 1, OutputTokPerS: []*float64{at(10.36), nil}, ChangePct: []*float64{nil, at(-2.8)}, Verdict: "not_comparable",
+			Concurrency: 1, Point: "batch 1, context 576", OutputTokPerS: []*float64{at(10.36), nil}, TPOTMs: []*float64{at(95.14), nil},
+			ChangePct: []*float64{nil, at(-2.8)}, Verdict: "not_comparable", Verdicts: []string{"not_comparable", "slower"},
+			Efficiency: []reports.RowEfficiency{{Floor: reports.FloorName{Kind: "layout", Basis: "sheet"}, Ratio: []*float64{at(0.054), nil}}},
 		}},
 		Crossovers: []reports.Crossover{{A: "backend-a", B: "backend-b", Between: [2]float64{64, 256}, At: 101, Text: "they change places"}},
 	}
