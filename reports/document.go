@@ -83,7 +83,7 @@ type BenchResult struct {
 type BenchFit struct {
 	FixedMs        float64 `json:"fixed_ms"`
 	PerSequenceMs  float64 `json:"per_sequence_ms"`
-	PerKilotokenMs float64 `json:"per_kilotoken_ms"`
+	PerKilotokenMs float64 `json:"per_kilotoken_ms,omitempty"` // absent: context did not vary by itself
 	Points         int     `json:"points"`
 	ResidualMs     float64 `json:"residual_ms"`
 }

@@ -260,12 +260,22 @@ type Comparison struct {
 	Crossovers []Crossover  `json:"crossovers"`
 }
 
-// CompareRow is one concurrency over all series; a missing value is null.
+// CompareRow is one operating point over all series; a missing value is null.
 type CompareRow struct {
-	Concurrency   float64    `json:"concurrency"`
-	OutputTokPerS []*float64 `json:"output_tok_s"`
-	ChangePct     []*float64 `json:"change_pct"` // against the first series
-	Verdict       string     `json:"verdict"`    // faster, slower, same, ambiguous, not_comparable
+	Concurrency   float64         `json:"concurrency"`     // of run records: the batch
+	Point         string          `json:"point,omitempty"` // the whole operating point, of run records
+	OutputTokPerS []*float64      `json:"output_tok_s"`
+	TPOTMs        []*float64      `json:"tpot_ms,omitempty"`    // mean, else median; absent: no series states any
+	ChangePct     []*float64      `json:"change_pct"`           // of the rate, against the first series: above 0 is faster
+	Efficiency    []RowEfficiency `json:"efficiency,omitempty"` // of run records
+	Verdict       string          `json:"verdict"`              // faster, slower, same, ambiguous, not_comparable
+	Verdicts      []string        `json:"verdicts,omitempty"`   // of each later series, where there are several
+}
+
+// RowEfficiency is the efficiency against one floor on each side.
+type RowEfficiency struct {
+	Floor FloorName  `json:"floor"`
+	Ratio []*float64 `json:"ratio"`
 }
 
 // Crossover is where two series change places.
