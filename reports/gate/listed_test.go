@@ -1,62 +1,60 @@
 package gate
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
-	"slices"
+	"os"
 	"strings"
 	"testing"
 )
 
-// TestListed holds All to list every Rule variable of the package: a rule that
-// is not listed would silently go unjudged.
-func TestListed(t *testing.T) {
-	files, err := filepath.Glob("*.go")
+// TestRulesDocumented holds every rule and requirement to be complete, named
+// once, and explained in the guide.
+func TestRulesDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guide/ci.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var declared, listed []string
-	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
+	seen := map[string]bool{}
+	explained := func(what, name string) {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/guide/ci.md does not name the %s `%s`", what, name)
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			spec, ok := n.(*ast.ValueSpec)
-			if !ok || len(spec.Values) != 1 {
-				return true
-			}
-			lit, ok := spec.Values[0].(*ast.CompositeLit)
-			if !ok {
-				return true
-			}
-			if id, ok := lit.Type.(*ast.Ident); ok && id.Name == "Rule" {
-				declared = append(declared, spec.Names[0].Name)
-			}
-			if spec.Names[0].Name == "All" {
-				for _, e := range lit.Elts {
-					listed = append(listed, e.(*ast.Ident).Name)
-				}
-			}
-			return true
-		})
-	}
-	for _, name := range declared {
-		if !slices.Contains(listed, name) {
-			t.Errorf("%s is not in All", name)
-		}
-	}
-	if len(declared) != len(All) {
-		t.Errorf("%d rules declared, %d listed", len(declared), len(All))
 	}
 	for _, r := range All {
 		if r.Name == "" || r.Doc == "" || r.Judge == nil {
 			t.Errorf("rule %q is incomplete", r.Name)
 		}
+		if seen[r.Name] {
+			t.Errorf("two rules named %q", r.Name)
+		}
+		seen[r.Name] = true
+		explained("rule", r.Name)
+		if r.Key != "" {
+			explained("key", r.Key)
+		}
+	}
+	for _, q := range Requirements {
+		explained("requirement", q.Name)
+	}
+}
+
+// TestGuidePolicy holds the policy shown in the guide to be one.
+func TestGuidePolicy(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guide/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
+		text, _, _ := strings.Cut(block, "```")
+		if !strings.HasPrefix(text, "floor:") {
+			continue
+		}
+		found++
+		if _, err := ParsePolicy("docs/guide/ci.md", []byte(text)); err != nil {
+			t.Error(err)
+		}
+	}
+	if found == 0 {
+		t.Error("no policy in docs/guide/ci.md: the check sees nothing")
 	}
 }
