@@ -39,9 +39,9 @@ func NewSVG(w, h vg.Length, id, title, desc string) *SVG {
 	s := &SVG{size: vg.Point{X: w, Y: h}}
 	s.pens = newPens(matrix{a: 1, d: -1, f: float64(h)})
 	id = escape(id)
-	s.head = fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="figure" id="%s" width="%s" height="%s" viewBox="0 0 %[2]s %[3]s" `+
-		`role="img" aria-labelledby="%[1]s-title %[1]s-desc" font-family="%s" fill="none" stroke-linejoin="round">`+"\n"+
-		`<title id="%[1]s-title">%s</title>`+"\n"+`<desc id="%[1]s-desc">%s</desc>`+"\n",
+	s.head = fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="figure" id="%[1]s" width="%[2]s" height="%[3]s" viewBox="0 0 %[2]s %[3]s" `+
+		`role="img" aria-labelledby="%[1]s-title %[1]s-desc" font-family="%[4]s" fill="none" stroke-linejoin="round">`+"\n"+
+		`<title id="%[1]s-title">%[5]s</title>`+"\n"+`<desc id="%[1]s-desc">%[6]s</desc>`+"\n",
 		id, number(float64(w)), number(float64(h)), families, escape(title), escape(desc))
 	return s
 }

@@ -31,7 +31,7 @@ func (r *roof) Plot(c draw.Canvas, p *plot.Plot) {
 	at := func(s spot) vg.Point { return vg.Point{X: x(s.intensity), Y: y(s.rate)} }
 	for i := len(r.spots) - 1; i >= 0; i-- { // the largest lies undermost
 		s := r.spots[len(r.spots)-1-i]
-		end := canvas.Annotate(c, s.id, s.name+" "+millis(s.ms, s.ms)+", "+s.detail)
+		end := canvas.Annotate(c, s.id, s.name+" "+unit.FromMillis(s.ms).String()+", "+s.detail)
 		r.mark(c, s, at(s), x, y)
 		end()
 	}
@@ -153,7 +153,7 @@ func (r *roof) names(c draw.Canvas, at func(spot) vg.Point) {
 		want[i] = pt.Y
 		texts[i] = fit(sty, s.name, 190)
 		column = max(column, pt.X)
-		width = max(width, sty.Width(texts[i]+"  "+millis(s.ms, s.ms)))
+		width = max(width, sty.Width(texts[i]+"  "+unit.FromMillis(s.ms).String()))
 	}
 	column = min(column+gap, c.Max.X-width)
 	for i, y := range spread(want, line, c.Min.Y+line/2, c.Max.Y-line/2) {
@@ -165,7 +165,7 @@ func (r *roof) names(c draw.Canvas, at func(spot) vg.Point) {
 			sty = bold(canvas.Fg)
 		}
 		drawText(c, sty, vg.Point{X: column, Y: y}, texts[i])
-		drawText(c, normal(canvas.Muted), vg.Point{X: column + sty.Width(texts[i]+"  "), Y: y}, millis(s.ms, s.ms))
+		drawText(c, normal(canvas.Muted), vg.Point{X: column + sty.Width(texts[i]+"  "), Y: y}, unit.FromMillis(s.ms).String())
 	}
 }
 

@@ -197,7 +197,7 @@ func (r *roof) words(machine string) string {
 	}
 	s := strings.Join(parts, ", ") + "."
 	for _, c := range r.spots {
-		s += fmt.Sprintf(" %s at %s FLOP/B, %s;", c.name, unit.Significant(c.intensity, 3), millis(c.ms, c.ms))
+		s += fmt.Sprintf(" %s at %s FLOP/B, %s;", c.name, unit.Significant(c.intensity, 3), unit.FromMillis(c.ms))
 	}
 	return s[:len(s)-1] + "."
 }

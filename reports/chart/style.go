@@ -91,6 +91,8 @@ func millis(v, largest float64) string {
 		places = 1
 	case largest >= 10:
 		places = 2
+	case largest < 0.1 && largest > 0:
+		places = min(9, 2-int(math.Floor(math.Log10(largest))))
 	}
 	if least := math.Pow10(-places); v != 0 && math.Abs(v) < least/2 {
 		return "<" + strconv.FormatFloat(least, 'f', places, 64) + " ms"

@@ -13,15 +13,19 @@ import (
 	"decodegap/reports/canvas"
 )
 
-// maxSeries bounds the lines of one figure.
-const maxSeries = 8
+// What one figure can hold apart.
+const (
+	maxSeries = 8
+	maxBest   = 24
+)
 
 // Throughput draws output tokens a second over concurrency, one line a series,
 // with their crossovers, the layout floor of the run's points and the best
-// publicly known results. It is nil where no series states a throughput.
+// publicly known results. It is nil where no series states a throughput at two
+// concurrencies or more.
 func Throughput(run *reports.Run) (*Figure, error) {
 	s := sweepOf(run)
-	if len(s.lines) == 0 {
+	if !slices.ContainsFunc(s.lines, func(l line) bool { return len(l.points) > 1 }) {
 		return nil, nil
 	}
 	p := newPlot()
@@ -95,7 +99,7 @@ func sweepOf(run *reports.Run) *sweep {
 	}
 	byX(s.floor)
 	for _, r := range run.Records {
-		if r.Concurrency > 0 && positive(r.OutputTokPerS) {
+		if r.Concurrency > 0 && positive(r.OutputTokPerS) && len(s.best) < maxBest {
 			s.best = append(s.best, dot{x: float64(r.Concurrency), y: r.OutputTokPerS,
 				draft: r.Speculation != "" && r.Speculation != "none",
 				title: fmt.Sprintf("public: %s on %d × %s, %s: %s tok/s at concurrency %d, %s", r.Model, r.GPUs, r.Hardware, r.Engine, tokens(r.OutputTokPerS), r.Concurrency, r.Source)})

@@ -3,10 +3,10 @@ package chart
 import (
 	"fmt"
 	"math"
-
-	"gonum.org/v1/plot/vg"
+	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 
 	"decodegap/reports"
 	"decodegap/reports/canvas"
@@ -42,10 +42,15 @@ func Waterfall(run *reports.Run, point int) (*Figure, error) {
 		Width: designWidth, Height: l.height() + 52,
 		Plot: p, XName: "ms per output token",
 	}
+	if !pt.Ledger.Closes {
+		f.Note = "The rungs do not add up to the measured time. "
+	}
 	if l.scale.cut() {
-		f.Height += noteHeight
-		f.Note = fmt.Sprintf("The axis leaves out %s to %s; both sides have the same scale. The strip above is to scale without a cut.",
+		f.Note += fmt.Sprintf("The axis leaves out %s to %s; both sides have the same scale. The strip above has no cut.",
 			millis(l.scale.from, l.hi), millis(l.scale.to, l.hi))
+	}
+	if f.Note != "" {
+		f.Height += noteHeight
 	}
 	return f, nil
 }
@@ -200,10 +205,17 @@ func causeInk(cause string) (ink canvas.Ink, hatched bool) {
 }
 
 func signed(ms, largest float64) string {
-	if ms < 0 {
-		return "−" + millis(-ms, largest)
+	size := millis(math.Abs(ms), largest)
+	least, below := strings.CutPrefix(size, "<")
+	switch {
+	case below && ms < 0:
+		return ">−" + least
+	case below:
+		return size
+	case ms < 0:
+		return "−" + size
 	}
-	return "+" + millis(ms, largest)
+	return "+" + size
 }
 
 func percent(share float64) string {
