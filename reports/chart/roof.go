@@ -150,7 +150,7 @@ func (r *roof) names(c draw.Canvas, at func(spot) vg.Point) {
 	texts := make([]string, len(r.spots))
 	for i, s := range r.spots {
 		pt := at(s)
-		want[i] = pt.Y
+		want[i] = vg.Length(math.Round(float64(pt.Y))) // equal heights stay in order of size
 		texts[i] = fit(sty, s.name, 190)
 		column = max(column, pt.X)
 		width = max(width, sty.Width(texts[i]+"  "+unit.FromMillis(s.ms).String()))
