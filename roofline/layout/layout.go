@@ -6,6 +6,7 @@ package layout
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"decodegap/roofline"
 )
@@ -22,6 +23,16 @@ const (
 	// Replicated: every rank reads all of it.
 	Replicated
 )
+
+func (s Shard) String() string {
+	switch s {
+	case ByKVHead:
+		return "by KV head"
+	case Replicated:
+		return "replicated"
+	}
+	return "split"
+}
 
 // Rule is how an engine treats one role, and where its source says so.
 type Rule struct {
@@ -82,4 +93,19 @@ func (e Engine) Split(roles ...roofline.Role) Engine {
 func (e Engine) EvenMatrices() Engine {
 	return e.Split(roofline.RoleK, roofline.RoleV, roofline.RoleQA, roofline.RoleKVA,
 		roofline.RoleIndexQ, roofline.RoleIndexK, roofline.RoleIndexWeights, roofline.RoleRouter, roofline.RoleSharedGate)
+}
+
+// RoleRule is a role with its rule.
+type RoleRule struct {
+	Role roofline.Role
+	Rule
+}
+
+// Listed returns the engine's rules in the order of their roles.
+func (e Engine) Listed() []RoleRule {
+	var out []RoleRule
+	for _, role := range slices.Sorted(maps.Keys(e.Rules)) {
+		out = append(out, RoleRule{role, e.Rules[role]})
+	}
+	return out
 }

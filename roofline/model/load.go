@@ -33,9 +33,17 @@ type Loaded struct {
 const maxConfig = 64 << 20
 
 // Load reads the model ref names: a checkpoint folder, a config.json, or a
-// name of the catalogue. Side is the path of a quantization side file, "" for
+// name of the catalogue ("catalogue:NAME" where a file has the same name).
+// Side is the path of a quantization side file, "" for
 // the one beside a checkpoint's config.json.
 func Load(ref, side string, opt Options) (*Loaded, error) {
+	if name, ok := strings.CutPrefix(ref, "catalogue:"); ok {
+		e, ok := Entry(name)
+		if !ok {
+			return nil, fmt.Errorf("model %q: no such catalogue name", ref)
+		}
+		return e.load(side, opt)
+	}
 	info, err := os.Stat(ref)
 	switch {
 	case err == nil && info.IsDir():

@@ -1,0 +1,89 @@
+package assemble
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"decodegap/reports"
+	"decodegap/roofline/hardware"
+)
+
+// eagerCall is the least and most one launch costs the CPU without a graph, in
+// milliseconds: 4 to 6 µs a call through the driver, measured on an RTX 5070 Ti
+// (susun-blog, CUDA submission path).
+var eagerCall = [2]float64{0.004, 0.006}
+
+// Levers says what could be changed at a point and the most it can win back,
+// bounded by the ledger. What only settles where time goes comes first.
+func Levers(p reports.RunPoint, m *Machine, findings []reports.Finding) []reports.Lever {
+	levers := []reports.Lever{}
+	if p.Ledger == nil {
+		return append(levers, worthLevers(p)...)
+	}
+	unknown := 0.0
+	for _, r := range p.Ledger.Rungs {
+		if r.Cause == "unattributed" {
+			unknown = r.Ms
+		}
+	}
+	if unknown > 0.1*p.Ledger.MeasuredMs {
+		levers = append(levers, reports.Lever{
+			Change:   "take a profiler trace of 20 decode steps",
+			Evidence: fmt.Sprintf("settles where the unattributed %.1f ms go; wins nothing by itself", unknown),
+		})
+	}
+	levers = append(levers, graphLever(p, findings, unknown)...)
+	levers = append(levers, linkLever(p, m)...)
+	return append(levers, worthLevers(p)...)
+}
+
+// graphLever bounds what CUDA graphs can win where they are off: at least the
+// launch calls themselves, at most what nothing else explains.
+func graphLever(p reports.RunPoint, findings []reports.Finding, unknown float64) []reports.Lever {
+	launches := 0
+	for _, c := range p.Components {
+		launches += c.Launches
+	}
+	for _, f := range findings {
+		if f.Check != "cuda-graphs-off" || unknown <= 0 || launches == 0 {
+			continue
+		}
+		lo := math.Min(float64(launches)*eagerCall[0], unknown)
+		most := unknown
+		return []reports.Lever{{
+			Change: "turn CUDA graphs on", Ms: &most, LoMs: &lo,
+			Evidence: fmt.Sprintf("%s; %d or more launches a step, each 4–6 µs of CPU at least (RTX 5070 Ti, susun-blog); at most what is unattributed", f.Where, launches),
+		}}
+	}
+	return nil
+}
+
+// linkLever says what the collectives can cost on the topologies known for
+// this machine, where the topology was only assumed.
+func linkLever(p reports.RunPoint, m *Machine) []reports.Lever {
+	if m.Note != hardware.AssumedTopology {
+		return nil
+	}
+	for _, r := range p.Ledger.Rungs {
+		if r.Component == "comm.allreduce" && r.HiMs > r.Ms {
+			most, lo := r.HiMs-r.Ms, 0.0
+			return []reports.Lever{{
+				Change: "measure the all-reduce at this message size and use the fastest path", Ms: &most, LoMs: &lo,
+				Evidence: fmt.Sprintf("%s; public measurements of such machines reach from %.1f to %.1f ms a token by topology and algorithm", m.Note, r.LoMs, r.HiMs),
+			}}
+		}
+	}
+	return nil
+}
+
+// worthLevers are the changes that lower the floor itself, largest first.
+func worthLevers(p reports.RunPoint) []reports.Lever {
+	var out []reports.Lever
+	for _, w := range p.Worth {
+		ms := w.Ms
+		out = append(out, reports.Lever{Change: w.Change, Ms: &ms, Evidence: "lowers the layout floor by this much"})
+	}
+	sort.SliceStable(out, func(i, j int) bool { return *out[i].Ms > *out[j].Ms })
+	return out[:min(len(out), 4)]
+}

@@ -1,0 +1,75 @@
+package assemble
+
+import (
+	"fmt"
+	"math"
+
+	"decodegap/reports"
+	"decodegap/roofline"
+	"decodegap/roofline/unit"
+	"decodegap/traces/bench"
+)
+
+// Given is a time per output token the user states.
+func Given(t unit.Seconds, text string) *reports.Measured {
+	ms := t.Millis()
+	return &reports.Measured{ValueMs: ms, Statistic: "given", TokPerS: 1000 / ms, Source: "--measured " + text}
+}
+
+// FromBench is the measurement of one benchmark result; nil if it has no TPOT.
+func FromBench(path string, r bench.Result) *reports.Measured {
+	ms, statistic := r.TPOT.Central()
+	if ms == nil || !(*ms > 0) || math.IsInf(*ms, 0) {
+		return nil
+	}
+	m := &reports.Measured{
+		TPOT: reports.Summary(r.TPOT), ValueMs: *ms, Statistic: statistic, Requests: r.Completed, TokPerS: 1000 / *ms,
+		Source: fmt.Sprintf("%s (%s), TPOT %s", path, r.Tool, statistic),
+	}
+	for _, d := range r.Derived {
+		if d == "tpot_ms."+statistic {
+			m.Derived = true
+			m.Source += ", derived from E2E and TTFT"
+		}
+	}
+	return m
+}
+
+// At is the operating point of a benchmark result. The batch is the achieved
+// concurrency, the context the mean over the decode of a request: input plus
+// half of output. What the file does not state stays as in base, and is noted.
+func At(base roofline.Workload, r bench.Result, fixedBatch, fixedContext bool) (roofline.Workload, []reports.Warning) {
+	w := base
+	var notes []reports.Warning
+	switch {
+	case fixedBatch:
+	case r.Concurrency != nil && *r.Concurrency >= 0.5:
+		w.Batch = int(math.Round(*r.Concurrency))
+		if r.MaxConcurrency != nil && w.Batch != *r.MaxConcurrency {
+			notes = append(notes, reports.Warning{Code: "achieved-concurrency", Text: fmt.Sprintf(
+				"concurrency %d was asked for, %.2f achieved: the floor is for batch %d", *r.MaxConcurrency, *r.Concurrency, w.Batch)})
+		}
+	case r.MaxConcurrency != nil:
+		w.Batch = *r.MaxConcurrency
+		if w.Batch > 1 {
+			notes = append(notes, reports.Warning{Code: "achieved-concurrency-unknown", Text: fmt.Sprintf(
+				"the file does not state the achieved concurrency: the floor is for batch %d, the most there can have been", w.Batch)})
+		}
+	default:
+		notes = append(notes, reports.Warning{Code: "concurrency-unknown", Text: fmt.Sprintf(
+			"the file states no concurrency: the floor is for batch %d; give --batch", w.Batch)})
+	}
+	if !fixedContext {
+		if r.RequestInput == nil {
+			notes = append(notes, reports.Warning{Code: "context-unknown", Text: fmt.Sprintf(
+				"the file states no lengths: the floor is for context %d; give --context", w.Context)})
+		} else {
+			tokens := *r.RequestInput
+			if r.RequestOutput != nil {
+				tokens += *r.RequestOutput / 2
+			}
+			w.Context = int(math.Round(tokens))
+		}
+	}
+	return w, notes
+}

@@ -1,0 +1,56 @@
+package assemble
+
+import (
+	"decodegap/reports"
+	"decodegap/roofline"
+	"decodegap/roofline/gap"
+	"decodegap/roofline/hardware"
+	"decodegap/roofline/unit"
+)
+
+// RunPoint is the run record's form of a point, with the ledger between its
+// floors and what was measured (nil: nothing was).
+func (p *Point) RunPoint(m *Machine, label string, measured *reports.Measured) (reports.RunPoint, error) {
+	worth, err := p.Worth()
+	if err != nil {
+		return reports.RunPoint{}, err
+	}
+	out := reports.RunPoint{Label: label, Operating: p.Operating(), Components: p.Components(), Measured: measured, Worth: worth}
+	if measured == nil {
+		return out, nil
+	}
+	for _, f := range out.Floors {
+		e := reports.Efficiency{Floor: reports.FloorName{Kind: f.Kind, Basis: f.Basis}, Ratio: f.MsPerToken / measured.ValueMs}
+		if measured.LoMs != nil && measured.HiMs != nil {
+			lo, hi := f.MsPerToken / *measured.HiMs, f.MsPerToken / *measured.LoMs
+			e.Lo, e.Hi = &lo, &hi
+		}
+		out.Efficiency = append(out.Efficiency, e)
+	}
+	out.Ledger = p.ledger(m, measured)
+	return out, nil
+}
+
+func (p *Point) ledger(m *Machine, measured *reports.Measured) *reports.Ledger {
+	e := gap.Evidence{
+		Ideal: p.Ideal, Layout: p.Layout, Latency: p.Latency, Workload: p.Scenario.Workload,
+		Measured: unit.FromMillis(measured.ValueMs), Engine: p.Scenario.Engine.Name, TopologyNote: m.Note,
+	}
+	if _, each := p.layoutStep.AllReduces(); each > 0 && m.Note == hardware.AssumedTopology {
+		if lo, hi, ok := hardware.AllReduceRange(m.Device, p.Scenario.Workload.TP, each); ok {
+			e.AllReduceLo, e.AllReduceHi = unit.Seconds(lo.Ceiling.Value), unit.Seconds(hi.Ceiling.Value)
+		}
+	}
+	l := gap.Attribute(e)
+	out := &reports.Ledger{
+		MeasuredMs: l.Measured.Millis(), Floor: reports.FloorName{Kind: string(roofline.Ideal), Basis: string(l.Basis)},
+		FloorMs: l.Floor.Millis(), Closes: l.Closes(),
+	}
+	for _, r := range l.Rungs {
+		out.Rungs = append(out.Rungs, reports.Rung{
+			Cause: string(r.Cause), Component: string(r.Component), Text: r.Text,
+			Ms: r.Time.Millis(), LoMs: r.Lo.Millis(), HiMs: r.Hi.Millis(), Evidence: r.Evidence,
+		})
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package model
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const small = `"hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 100, "num_attention_heads": 4, "intermediate_size": 128`
+
+// TestBadConfigurations gives one clear line for each fault.
+func TestBadConfigurations(t *testing.T) {
+	for _, c := range []struct{ name, config, side, want string }{
+		{"not JSON", "{\n  \"a\": ]", "", "line 2, column 8: not JSON"},
+		{"cut", `{"architectures": ["LlamaForCausalLM"]`, "", "ends too early"},
+		{"a list", `[1]`, "", "expected map"},
+		{"no architecture", `{` + small + `}`, "", "architectures"},
+		{"unknown architecture", `{"architectures": ["LlamaForCausalLN"], ` + small + `}`, "", "did you mean LlamaForCausalLM"},
+		{"missing field", `{"architectures": ["LlamaForCausalLM"], "hidden_size": 64}`, "", `field "num_hidden_layers": missing`},
+		{"negative", `{"architectures": ["LlamaForCausalLM"], ` + strings.Replace(small, "64", "-64", 1) + `}`, "", `field "hidden_size": expected a whole number from 1`},
+		{"fraction", `{"architectures": ["LlamaForCausalLM"], ` + strings.Replace(small, "64", "64.5", 1) + `}`, "", "whole number"},
+		{"absurd", `{"architectures": ["LlamaForCausalLM"], ` + strings.Replace(small, "64", "1e300", 1) + `}`, "", "whole number"},
+		{"text for a number", `{"architectures": ["LlamaForCausalLM"], ` + strings.Replace(small, "64", `"64"`, 1) + `}`, "", "expected a number"},
+		{"heads do not divide", `{"architectures": ["LlamaForCausalLM"], "num_key_value_heads": 3, ` + small + `}`, "", "num_key_value_heads"},
+		{"unknown method", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "gptx"}, ` + small + `}`, "", `unknown quant_method "gptx": did you mean gptq?`},
+		{"no method", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {}, ` + small + `}`, "", "quant_method is missing"},
+		{"unknown algorithm", `{"architectures": ["LlamaForCausalLM"], ` + small + `}`, `{"quantization": {"quant_algo": "NVFP3"}}`, "did you mean NVFP4"},
+		{"side file without its field", `{"architectures": ["LlamaForCausalLM"], ` + small + `}`, `{}`, `"quantization" is missing`},
+		{"bad expression", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "fp8", "ignore": ["re:("]}, ` + small + `}`, "", "exclude pattern"},
+		{"groups that disagree", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": {"num_bits": 4, "type": "float", "group_size": 16}}, "b": {"weights": {"num_bits": 8, "type": "float"}}}}, ` + small + `}`, "", "tensor headers"},
+		{"too many layers", `{"architectures": ["LlamaForCausalLM"], ` + strings.Replace(small, `"num_hidden_layers": 2`, `"num_hidden_layers": 100000`, 1) + `}`, "", "above the limit"},
+		{"too many parameters", `{"architectures": ["LlamaForCausalLM"], "hidden_size": 1000000, "num_hidden_layers": 4000, "vocab_size": 1000000, "num_attention_heads": 4, "intermediate_size": 1000000}`, "", "parameters, above the limit"},
+		{"unknown letter", `{"architectures": ["NemotronHForCausalLM"], "hybrid_override_pattern": "MX", "mamba_num_heads": 4, "mamba_head_dim": 8, "n_groups": 1, "ssm_state_size": 16, "conv_kernel": 4, ` + small + `}`, "", "unknown letter"},
+		{"pattern of another length", `{"architectures": ["NemotronHForCausalLM"], "hybrid_override_pattern": "M", ` + small + `}`, "", "1 letters for 2 layers"},
+		{"layer_types of another length", `{"architectures": ["GptOssForCausalLM"], "layer_types": ["full_attention"], "num_local_experts": 4, "num_experts_per_tok": 2, ` + small + `}`, "", "1 entries for 2 layers"},
+		{"more per token than there are", `{"architectures": ["MixtralForCausalLM"], "num_local_experts": 2, "num_experts_per_tok": 3, ` + small + `}`, "", "more than the 2 experts"},
+	} {
+		_, err := read(c.config, c.side)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got error %v, want %q", c.name, err, c.want)
+			continue
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: the error has several lines: %v", c.name, err)
+		}
+	}
+}
+
+func TestInfinityIsRead(t *testing.T) {
+	d, err := read(`{"architectures": ["LlamaForCausalLM"], "time_step_limit": [0.0, Infinity], `+small+`}`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Layers != 2 {
+		t.Errorf("got %d layers, want 2", d.Layers)
+	}
+}
+
+func TestLoadFindsTheSideFile(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "config.json")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(config, `{"architectures": ["LlamaForCausalLM"], `+small+`}`)
+	write(filepath.Join(dir, "hf_quant_config.json"), `{"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}}`)
+	for _, ref := range []string{dir, config} {
+		l, err := Load(ref, "", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.BytesSource != "side-file" || l.KVType != "fp8" || len(l.Sources) != 2 || l.Name != filepath.Base(dir) {
+			t.Errorf("%s: got %s, KV %s, sources %v, name %s", ref, l.BytesSource, l.KVType, l.Sources, l.Name)
+		}
+	}
+	if _, err := Load(filepath.Join(dir, "other.json"), "", Options{}); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// TestCatalogue counts every entry and compares with what was published.
+func TestCatalogue(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range Catalogue() {
+		if seen[e.Name] || e.Source == "" || e.Of == "" || e.Class == "" {
+			t.Errorf("%s: doubled, or without source, checkpoint or class", e.Name)
+		}
+		seen[e.Name] = true
+		l, err := Load(e.Name, "", Options{})
+		if err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+			continue
+		}
+		if e.Published > 0 {
+			if off := float64(l.Params())/float64(e.Published) - 1; off > 0.03 || off < -0.03 {
+				t.Errorf("%s: counted %d, published %d", e.Name, l.Params(), e.Published)
+			}
+		}
+	}
+	if len(seen) < 25 {
+		t.Errorf("%d models in the catalogue, want at least 25", len(seen))
+	}
+}
+
+func FuzzConfig(f *testing.F) {
+	for _, e := range Catalogue() {
+		f.Add(string(e.Config), string(e.SideFile))
+	}
+	f.Add(`{"architectures": ["LlamaForCausalLM"], "time_step_limit": [0.0, Infinity], `+small+`}`, "")
+	f.Fuzz(func(t *testing.T, config, side string) {
+		d, err := read(config, side)
+		if err == nil && (d.Params() < 0 || d.ActiveParams() < 0) {
+			t.Errorf("negative counts: %d, %d", d.Params(), d.ActiveParams())
+		}
+	})
+}
