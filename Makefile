@@ -95,7 +95,7 @@ portable: # the analysis half builds everywhere, without C
 modules: # go.mod and go.sum say all, the cache holds what they say, licences are listed
 	@echo "modules  complete, unchanged, licensed"
 	@$(call quietly,env GOFLAGS=-mod=readonly GOPROXY=off $(GO) list $(TAGS) -deps -test ./...)
-	@$(call quietly,env GOPROXY=off $(GO) mod verify)
+	@$(call quietly,$(GO) mod verify)
 	@$(GO) run ./cmd/internal/licenses -check
 
 bench: build ## print start-up and report times
