@@ -2,78 +2,91 @@ package internal
 
 import (
 	"go/ast"
+	"maps"
 	"strings"
 	"testing"
 )
 
 // lists are the kinds of descriptor values: each package-level variable of the
-// type must be an element of the package's All, so that none is forgotten.
-var lists = []struct{ folder, kind string }{
-	{"roofline/model", "Arch"},
-	{"roofline/layout", "Engine"},
-	{"traces/bench", "Importer"},
-	{"reports/gate", "Rule"},
-	{"probes/audit", "Check"},
+// type, in the folder or (deep) below it, must be an element of the slice All
+// in the folder in, so that none is forgotten.
+var lists = []struct {
+	folder string
+	deep   bool
+	kind   string
+	in     string
+}{
+	{"roofline/model", false, "Arch", "roofline/model"},
+	{"roofline/layout", false, "Engine", "roofline/layout"},
+	{"traces/bench", false, "Importer", "traces/bench"},
+	{"probes/audit", false, "Check", "probes/audit"},
+	{"reports/gate", false, "Rule", "reports/gate"},
+	{"reports", true, "Renderer", "reports/all"},
 }
 
 func TestListed(t *testing.T) {
 	for _, l := range lists {
 		t.Run(l.folder, func(t *testing.T) {
-			var files []*ast.File
+			values, listed := map[string]string{}, map[string]bool{}
 			for _, s := range sources(t) {
-				if s.Folder == l.folder && !s.Test() {
-					files = append(files, s.File)
+				if s.Test() {
+					continue
+				}
+				if s.Folder == l.folder || l.deep && below(s.Folder, l.folder) {
+					for _, v := range variables(s) {
+						if v.kind == l.kind {
+							values[v.name] = s.Path
+						}
+					}
+				}
+				if s.Folder == l.in {
+					for _, v := range variables(s) {
+						if v.kind == "[]"+l.kind && v.name == s.Package+".All" {
+							maps.Copy(listed, elements(s.Package, v.value))
+						}
+					}
 				}
 			}
-			if len(files) == 0 {
-				t.Skipf("there is no package %s yet", l.folder)
-			}
-			values, listed := descriptors(files, l.kind)
 			if len(values) == 0 || len(listed) == 0 {
-				t.Fatalf("%d variables of type %s, %d in All: the check sees nothing", len(values), l.kind, len(listed))
+				t.Fatalf("%d variables of type %s, %d in %s.All: the check sees nothing", len(values), l.kind, len(listed), l.in)
 			}
-			for name := range values {
+			for name, file := range values {
 				if !listed[name] {
-					t.Errorf("%s is a %s but not in %s's All", name, l.kind, l.folder)
+					t.Errorf("%s: %s is not in All of %s", file, name, l.in)
 				}
 			}
 		})
 	}
 }
 
-// descriptors finds the package-level variables of type kind, and the names in
-// the slice literal All of that type.
-func descriptors(files []*ast.File, kind string) (values, listed map[string]bool) {
-	values, listed = map[string]bool{}, map[string]bool{}
-	for _, f := range files {
-		for _, d := range f.Decls {
-			gen, ok := d.(*ast.GenDecl)
+// variable is a package-level variable: "html.Renderer", of type "Renderer".
+type variable struct {
+	name, kind string
+	value      ast.Expr // nil if it has none
+}
+
+func variables(s source) []variable {
+	var all []variable
+	for _, d := range s.File.Decls {
+		gen, ok := d.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range gen.Specs {
+			v, ok := spec.(*ast.ValueSpec)
 			if !ok {
 				continue
 			}
-			for _, spec := range gen.Specs {
-				v, ok := spec.(*ast.ValueSpec)
-				if !ok {
-					continue
+			for i, name := range v.Names {
+				var value ast.Expr
+				if i < len(v.Values) {
+					value = v.Values[i]
 				}
-				for i, name := range v.Names {
-					var value ast.Expr
-					if i < len(v.Values) {
-						value = v.Values[i]
-					}
-					switch declared := typeOf(v.Type, value); {
-					case declared == kind:
-						values[name.Name] = true
-					case declared == "[]"+kind && name.Name == "All":
-						for element := range elements(value) {
-							listed[element] = true
-						}
-					}
-				}
+				all = append(all, variable{s.Package + "." + name.Name, typeOf(v.Type, value), value})
 			}
 		}
 	}
-	return values, listed
+	return all
 }
 
 // typeOf spells a variable's type where it can be read off the declaration:
@@ -104,8 +117,8 @@ func typeOf(declared, value ast.Expr) string {
 	return ""
 }
 
-// elements are the variables a slice literal names: X, &X or pkg.X.
-func elements(value ast.Expr) map[string]bool {
+// elements are the variables a slice literal of a package names: X, &X, p.X.
+func elements(pkg string, value ast.Expr) map[string]bool {
 	names := map[string]bool{}
 	literal, ok := value.(*ast.CompositeLit)
 	if !ok {
@@ -117,9 +130,11 @@ func elements(value ast.Expr) map[string]bool {
 		}
 		switch e := e.(type) {
 		case *ast.Ident:
-			names[e.Name] = true
+			names[pkg+"."+e.Name] = true
 		case *ast.SelectorExpr:
-			names[e.Sel.Name] = true
+			if from, ok := e.X.(*ast.Ident); ok {
+				names[from.Name+"."+e.Sel.Name] = true
+			}
 		}
 	}
 	return names
