@@ -54,5 +54,7 @@ var commands = []func(*environment) *cobra.Command{
 	newGateCommand,
 	newSchemaCommand,
 	newFloorCommand,
+	newBenchCommand,
+	newCompareCommand,
 	newInventoryCommand,
 }

@@ -30,11 +30,15 @@ const (
 // hardly vary, or results of different set-ups; a warning says why where a fit
 // could have been expected.
 func FitSteps(results []Result) (*Fit, []Warning) {
-	points, statistic := fitPoints(results)
+	use := decodeAlone(results)
+	points, statistic := fitPoints(use)
 	if len(points) < 3 {
 		return nil, nil
 	}
-	if keys := setups(results); len(keys) > 1 {
+	if keys := setups(use); len(keys) > 1 {
+		if largest := slices.Max(slices.Collect(maps.Values(keys))); largest < 3 {
+			return nil, nil
+		}
 		return nil, []Warning{{"fit-mixed", fmt.Sprintf("no step-time fit: the results are of %d different set-ups", len(keys))}}
 	}
 	low, high, batches := math.Inf(1), 0.0, map[float64]bool{}
@@ -69,11 +73,9 @@ type fitPoint struct {
 	kilotokens *float64
 }
 
-// fitPoints are the results that time decode alone, with the statistic that
-// all of them state.
-func fitPoints(results []Result) ([]fitPoint, string) {
+// decodeAlone are the results whose TPOT is a step's time and nothing else.
+func decodeAlone(results []Result) []*Result {
 	var use []*Result
-	median, mean := true, true
 	for i := range results {
 		r := &results[i]
 		ms, _ := r.TPOT.Central()
@@ -82,6 +84,15 @@ func fitPoints(results []Result) ([]fitPoint, string) {
 			continue
 		}
 		use = append(use, r)
+	}
+	return use
+}
+
+// fitPoints are the results as points, by the statistic that all of them
+// state; none if there is no such statistic.
+func fitPoints(use []*Result) ([]fitPoint, string) {
+	median, mean := true, true
+	for _, r := range use {
 		median, mean = median && r.TPOT.Median != nil, mean && r.TPOT.Mean != nil
 	}
 	if !median && !mean {
@@ -118,10 +129,10 @@ func (r *Result) batch() float64 {
 	return 0
 }
 
-// setups tells results apart by tool, model and every setting that is not the
-// load itself.
-func setups(results []Result) map[string]bool {
-	keys := map[string]bool{}
+// setups counts the results of each set-up: tool, model and every setting that
+// is not the load itself.
+func setups(results []*Result) map[string]int {
+	keys := map[string]int{}
 	for _, r := range results {
 		parts := []string{r.Tool, r.Model}
 		for _, k := range slices.Sorted(maps.Keys(r.Facts)) {
@@ -132,7 +143,7 @@ func setups(results []Result) map[string]bool {
 				parts = append(parts, k+"="+r.Facts[k])
 			}
 		}
-		keys[strings.Join(parts, "\x00")] = true
+		keys[strings.Join(parts, "\x00")]++
 	}
 	return keys
 }

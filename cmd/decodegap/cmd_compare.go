@@ -1,0 +1,367 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"decodegap/cmd/internal/exitcode"
+	"decodegap/cmd/internal/term"
+	"decodegap/reports"
+	"decodegap/reports/compare"
+	"decodegap/traces/bench"
+)
+
+type compareOptions struct {
+	outputOptions
+	names     []string
+	facts     []string
+	vary      []string
+	threshold float64
+}
+
+func (o *compareOptions) AddFlags(f *pflag.FlagSet) {
+	o.outputOptions.AddFlags(f)
+	f.StringArrayVar(&o.names, "name", nil, "`NAME` of a series, once for each file in their order (default: the file's name)")
+	f.StringArrayVar(&o.facts, "fact", nil, "what you know of a series, `SERIES:KEY=VALUE`, such as a:host.kernel=6.14.11 (repeatable)")
+	f.StringArrayVar(&o.vary, "vary", nil, "fact that is meant to differ, `KEY`, such as flag.moe-runner-backend or flag.* (repeatable)")
+	f.Float64Var(&o.threshold, "threshold", 100*compare.DefaultThreshold, "change in `PERCENT` up to which two values are the same")
+}
+
+func newCompareCommand(env *environment) *cobra.Command {
+	var opt compareOptions
+	cmd := &cobra.Command{
+		Use:     "compare A B...",
+		GroupID: "main",
+		Short:   "Runs or benchmark series side by side",
+		Long: `compare sets benchmark files (a series each) or run records side by side: the
+values at each operating point, a verdict a point against the first, and where
+two series change places. FILE may be - for standard input.
+
+It says whether the comparison is sound at all. Kernel, driver and server
+settings must be known on every side and agree; benchmark files rarely record
+them. --fact adds what you know, --vary names what is meant to differ. Where
+the series are not comparable the table is printed all the same, and the exit
+status is 3.
+
+` + exitcode.Help,
+		Example: `  decodegap compare cutlass.jsonl cutedsl.jsonl
+  decodegap compare a.jsonl b.jsonl --fact a:host.kernel=6.8.0 --fact b:host.kernel=6.14.11
+  decodegap compare before.json after.json --vary engine.version`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return runCompare(env, args, opt) },
+	}
+	opt.AddFlags(cmd.Flags())
+	return cmd
+}
+
+func runCompare(env *environment, paths []string, opt compareOptions) error {
+	if !(opt.threshold > 0 && opt.threshold < 100) {
+		return fmt.Errorf("compare: --threshold %g: expected a percentage above 0 and below 100", opt.threshold)
+	}
+	names, err := seriesNames(paths, opt.names)
+	if err != nil {
+		return err
+	}
+	doc, err := compareDocument(env, paths, names, opt)
+	if err != nil {
+		return err
+	}
+	render := func(w io.Writer) error { return writeCompareText(w, doc, env.width()) }
+	if opt.json {
+		render = func(w io.Writer) error { return writeJSON(w, doc) }
+	}
+	if err := opt.write(env, render); err != nil {
+		return err
+	}
+	if !doc.Comparison.Comparable {
+		return &exitcode.Error{Code: exitcode.NotComparable}
+	}
+	return nil
+}
+
+// seriesNames are the names given, else the files' names without folder and
+// extension; files whose names are alike go by their paths.
+func seriesNames(paths, given []string) ([]string, error) {
+	if len(given) > 0 && len(given) != len(paths) {
+		return nil, fmt.Errorf("compare: %d names for %d files: give --name once for each file, or not at all", len(given), len(paths))
+	}
+	names := slices.Clone(given)
+	for _, p := range paths[len(given):] {
+		names = append(names, strings.TrimSuffix(filepath.Base(p), filepath.Ext(p)))
+	}
+	for i, n := range names {
+		if n == "" || slices.Contains(names[:i], n) {
+			if len(given) > 0 {
+				return nil, fmt.Errorf("compare: name %q is empty or given twice", n)
+			}
+			names = slices.Clone(paths)
+			break
+		}
+	}
+	for i, n := range names {
+		if slices.Contains(names[:i], n) {
+			return nil, fmt.Errorf("compare: %s is given twice: a series compared with itself says nothing", n)
+		}
+	}
+	return names, nil
+}
+
+// compareInput is one argument: a run record or a benchmark's results.
+type compareInput struct {
+	run     *reports.Run
+	results []bench.Result
+}
+
+func readCompareInput(env *environment, path string) (compareInput, error) {
+	label, in := path, env.stdin
+	if path == "-" {
+		label = "standard input"
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return compareInput{}, fmt.Errorf("compare: cannot read: %w", err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return compareInput{}, fmt.Errorf("compare: %s is a directory: name the files in it", path)
+		}
+		in = f
+	}
+	r := bufio.NewReaderSize(in, 4096)
+	head, _ := r.Peek(4096) // a read error comes again below
+	if isRunRecord(head) {
+		run, err := reports.ReadRunFrom(r, label)
+		return compareInput{run: run}, err
+	}
+	results, err := bench.Read(r, label)
+	if err != nil {
+		return compareInput{}, fmt.Errorf("%w\nor a run record (decodegap diagnose -o run.json)", err)
+	}
+	return compareInput{results: results}, nil
+}
+
+// isRunRecord says whether head starts one of this program's run records, of
+// any version; the reader then checks which.
+func isRunRecord(head []byte) bool {
+	head = bytes.TrimSpace(head)
+	if len(head) == 0 || head[0] != '{' {
+		return false
+	}
+	prefix, _, _ := strings.Cut(reports.RunSchema, "/1")
+	return bytes.Contains(head, []byte(`"`+prefix+`/`))
+}
+
+func compareDocument(env *environment, paths, names []string, opt compareOptions) (*reports.CompareDocument, error) {
+	doc := &reports.CompareDocument{Schema: reports.CompareSchema, Warnings: []reports.Warning{}}
+	o := compare.Options{Threshold: opt.threshold / 100, Vary: opt.vary}
+	var runs []*reports.Run
+	for i, path := range paths {
+		input, err := readCompareInput(env, path)
+		if err != nil {
+			return nil, err
+		}
+		if input.run != nil {
+			runs = append(runs, input.run)
+			doc.Series = append(doc.Series, reports.Series{Name: names[i]})
+		} else {
+			s, doubts := compare.SeriesOf(names[i], path, input.results)
+			doc.Series = append(doc.Series, s)
+			o.Doubts = append(o.Doubts, doubts...)
+			doc.Warnings = append(doc.Warnings, compareWarnings(names[i], input.results)...)
+		}
+		if len(runs) > 0 && len(runs) != i+1 {
+			return nil, fmt.Errorf("compare: %s: run records compare with run records, and benchmark files with benchmark files", path)
+		}
+	}
+	if len(runs) > 0 {
+		return doc, compareRuns(doc, names, runs, opt.facts, o)
+	}
+	for _, fact := range opt.facts {
+		if err := compare.AddFact(doc.Series, fact); err != nil {
+			return nil, fmt.Errorf("compare: --fact: %w", err)
+		}
+	}
+	c, err := compare.Series(doc.Series, o)
+	if err != nil {
+		return nil, err
+	}
+	doc.Comparison = *c
+	return doc, nil
+}
+
+// compareRuns fills doc from run records, whose facts go into the fingerprint.
+func compareRuns(doc *reports.CompareDocument, names []string, runs []*reports.Run, facts []string, o compare.Options) error {
+	for i, run := range runs {
+		if run.Fingerprint.Facts == nil {
+			run.Fingerprint.Facts = map[string]string{}
+		}
+		doc.Series[i].Facts = run.Fingerprint.Facts
+	}
+	for _, fact := range facts {
+		if err := compare.AddFact(doc.Series, fact); err != nil {
+			return fmt.Errorf("compare: --fact: %w", err)
+		}
+	}
+	series, c, err := compare.Runs(names, runs, o)
+	if err != nil {
+		return fmt.Errorf("compare: %w", err)
+	}
+	doc.Series, doc.Comparison = series, *c
+	return nil
+}
+
+// compareWarnings are the warnings of a file's results, each code once.
+func compareWarnings(name string, results []bench.Result) []reports.Warning {
+	var out []reports.Warning
+	seen := map[string]bool{}
+	for _, r := range results {
+		for _, w := range r.Warnings {
+			if !seen[w.Code] {
+				seen[w.Code] = true
+				out = append(out, reports.Warning{Code: w.Code, Text: name + benchAt(r) + ": " + w.Text})
+			}
+		}
+	}
+	return out
+}
+
+func benchAt(r bench.Result) string {
+	if r.MaxConcurrency == nil {
+		return ""
+	}
+	return fmt.Sprintf(" at concurrency %d", *r.MaxConcurrency)
+}
+
+// writeCompareText prints the series by letter, the table, the crossovers and
+// whether all this is sound.
+func writeCompareText(w io.Writer, doc *reports.CompareDocument, width int) error {
+	head := term.Table{Columns: make([]term.Column, 4)}
+	head.Columns[1].Shrink, head.Columns[3].Shrink = true, true
+	for i, s := range doc.Series {
+		source := s.Source
+		if source == s.Name {
+			source = ""
+		}
+		head.Rows = append(head.Rows, []string{letter(i), s.Name, s.Tool, source})
+	}
+	if err := head.Write(w, width); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	if err := compareTable(doc).Write(w, width); err != nil {
+		return err
+	}
+	c := doc.Comparison
+	if len(c.Crossovers) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, x := range c.Crossovers {
+		writeWrapped(w, x.Text, width, "")
+	}
+	fmt.Fprintln(w)
+	if c.Comparable {
+		writeWrapped(w, "comparable: what decides speed is known on every side and agrees", width, "")
+		return nil
+	}
+	writeWrapped(w, "NOT COMPARABLE as they stand:", width, "")
+	for _, r := range c.Reasons {
+		writeWrapped(w, "- "+r, width, "  ")
+	}
+	return nil
+}
+
+// compareTable has the values of each series and, behind each but the first,
+// its change and verdict.
+func compareTable(doc *reports.CompareDocument) term.Table {
+	rows := doc.Comparison.Rows
+	points := slices.ContainsFunc(rows, func(r reports.CompareRow) bool { return r.Point != "" })
+	rated := slices.ContainsFunc(rows, func(r reports.CompareRow) bool {
+		return slices.ContainsFunc(r.OutputTokPerS, func(x *float64) bool { return x != nil })
+	})
+	t := term.Table{}
+	if points {
+		t.Columns = append(t.Columns, term.Column{Title: "point", Shrink: true})
+	} else {
+		t.Columns = append(t.Columns, term.Column{Title: "concurrency", Align: term.Right})
+	}
+	unit := "TPOT ms"
+	if rated {
+		unit = "tok/s"
+	}
+	for i := range doc.Series {
+		t.Columns = append(t.Columns, term.Column{Title: letter(i) + " " + unit, Align: term.Right})
+		if i > 0 {
+			t.Columns = append(t.Columns, term.Column{Title: "change", Align: term.Right}, term.Column{Title: "verdict"})
+		}
+	}
+	for _, r := range rows {
+		cells := []string{fmt.Sprintf("%g", r.Concurrency)}
+		if points {
+			cells[0] = r.Point
+		}
+		for i := range doc.Series {
+			cells = append(cells, compareValue(r, i, rated)+compareEfficiency(r, i))
+			if i > 0 {
+				cells = append(cells, compareChange(r.ChangePct[i]), strings.ReplaceAll(rowVerdict(r, i), "_", " "))
+			}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+// rowVerdict is series i's verdict against the first.
+func rowVerdict(r reports.CompareRow, i int) string {
+	if len(r.Verdicts) >= i {
+		return r.Verdicts[i-1]
+	}
+	return r.Verdict
+}
+
+// compareValue is tok/s, or TPOT with its unit where the table is of tok/s and
+// this series has none.
+func compareValue(r reports.CompareRow, i int, rated bool) string {
+	switch {
+	case rated && r.OutputTokPerS[i] != nil:
+		return fmt.Sprintf("%.2f", *r.OutputTokPerS[i])
+	case i >= len(r.TPOTMs) || r.TPOTMs[i] == nil:
+		return "–"
+	case rated:
+		return fmt.Sprintf("%.2f ms", *r.TPOTMs[i])
+	}
+	return fmt.Sprintf("%.2f", *r.TPOTMs[i])
+}
+
+// compareEfficiency is the efficiency against the layout floor, if known.
+func compareEfficiency(r reports.CompareRow, i int) string {
+	for _, e := range r.Efficiency {
+		if e.Floor.Kind == "layout" && e.Ratio[i] != nil {
+			return fmt.Sprintf(" (%.1f %% of floor)", 100**e.Ratio[i])
+		}
+	}
+	return ""
+}
+
+func compareChange(pct *float64) string {
+	if pct == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%+.1f %%", *pct)
+}
+
+// letter names a series in the table: A to Z, then by number.
+func letter(i int) string {
+	if i < 26 {
+		return string(rune('A' + i))
+	}
+	return fmt.Sprint(i + 1)
+}
