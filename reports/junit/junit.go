@@ -1,9 +1,9 @@
-// Package junit writes a gate's result as JUnit XML, the format in which CI
-// systems show results case by case.
+// Package junit writes a gate's result, or a run record, as JUnit XML, the
+// format in which CI systems show results case by case.
 //
-// It refuses to let a result that could not be judged look like a pass: "not
-// comparable" becomes an <error>, since runners count a <skipped> case as
-// green. It states no times: a gate measures nothing itself.
+// It refuses to let a gate's result that could not be judged look like a pass:
+// "not comparable" becomes an <error>, since runners count a <skipped> case as
+// green. It states no times: it measures nothing itself.
 package junit
 
 import (

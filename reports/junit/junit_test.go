@@ -40,9 +40,17 @@ type result struct {
 	Text    string `xml:",chardata"`
 }
 
-func TestWriteGateGolden(t *testing.T) {
-	const path = "testdata/gate.xml"
-	got := render(t, schematest.Gate())
+func TestGolden(t *testing.T) {
+	var run bytes.Buffer
+	if err := Render(&run, schematest.Run()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/gate.xml", render(t, schematest.Gate()))
+	golden(t, "testdata/run.xml", run.Bytes())
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -124,6 +132,41 @@ func TestEscapes(t *testing.T) {
 	}
 	if lines := strings.Count(string(data), "\n"); lines != 19 {
 		t.Errorf("%d lines: text from the record must not start its own\n%s", lines, data)
+	}
+}
+
+// TestRunEscapes holds hostile text of a run record to stay text.
+func TestRunEscapes(t *testing.T) {
+	const hostile = "a<b>&\"'\x00\x1b[2J]]></failure>\n\xff"
+	run := schematest.Run()
+	run.Points[0].Label, run.Points[0].Measured.Source = hostile, hostile
+	run.Points[0].Efficiency[0].Floor.Kind = hostile
+	run.Findings = []reports.Finding{
+		{Check: hostile, Severity: "high", Text: hostile, Where: hostile, Advice: hostile, Cost: hostile},
+		{Check: hostile, Severity: hostile, Text: hostile, Where: hostile},
+	}
+	var b bytes.Buffer
+	if err := Render(&b, run); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Skipped  int `xml:"skipped,attr"`
+		Suites   []struct {
+			Cases []struct {
+				Failure *result `xml:"failure"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatalf("not well-formed: %v\n%s", err, b.Bytes())
+	}
+	if got.Tests != 4 || got.Failures != 1 || got.Skipped != 1 {
+		t.Errorf("%d tests, %d failures, %d skipped; want 4, 1, 1", got.Tests, got.Failures, got.Skipped)
+	}
+	if m := got.Suites[1].Cases[0].Failure.Message; m != "a<b>&\"'��[2J]]></failure> �" {
+		t.Errorf("message %q", m)
 	}
 }
 
