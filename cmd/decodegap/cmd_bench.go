@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -45,7 +46,7 @@ FORMATS
   python3 -m sglang.bench_serving … | decodegap bench -
   decodegap bench --json *.json | jq '.results[].tpot_ms'`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runBench(env, args, opt) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runBench(cmd.Context(), env, args, opt) },
 	}
 	opt.AddFlags(cmd.Flags())
 	return cmd
@@ -65,8 +66,8 @@ type benchFile struct {
 	results []bench.Result
 }
 
-func runBench(env *environment, paths []string, opt benchOptions) error {
-	files, err := readBenchFiles(env, paths)
+func runBench(ctx context.Context, env *environment, paths []string, opt benchOptions) error {
+	files, err := readBenchFiles(ctx, env, paths)
 	if err != nil {
 		return err
 	}
@@ -78,13 +79,13 @@ func runBench(env *environment, paths []string, opt benchOptions) error {
 	return opt.write(env, render)
 }
 
-func readBenchFiles(env *environment, paths []string) ([]benchFile, error) {
+func readBenchFiles(ctx context.Context, env *environment, paths []string) ([]benchFile, error) {
 	var files []benchFile
 	for i, path := range paths {
 		if path == "-" && slices.Contains(paths[:i], "-") {
 			return nil, fmt.Errorf("standard input (-) can be read only once")
 		}
-		results, err := readBench(env, path)
+		results, err := interruptible(ctx, func() ([]bench.Result, error) { return readBench(env, path) })
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +99,27 @@ func readBench(env *environment, path string) ([]bench.Result, error) {
 		return bench.Read(env.stdin, "standard input")
 	}
 	return bench.ReadFile(path)
+}
+
+// interruptible waits for read unless ctx ends first: reading a pipe that stays
+// silent cannot be stopped, only left.
+func interruptible[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := read()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }
 
 func benchDocument(files []benchFile) *reports.BenchDocument {

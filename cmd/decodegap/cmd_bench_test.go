@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,6 +153,22 @@ func TestHostileText(t *testing.T) {
 		stdout, _, _ := command(t, "", args...)
 		if strings.ContainsAny(stdout, "\x1b\a\u202e") {
 			t.Errorf("%s: %q", args[0], stdout)
+		}
+	}
+}
+
+// TestInterrupted leaves a read of standard input that never ends.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	in, writer := io.Pipe()
+	defer writer.Close()
+	env := &environment{stdin: in, stdout: io.Discard, stderr: io.Discard}
+	for _, args := range [][]string{{"bench", "-"}, {"compare", "-", cutlass}} {
+		root := newRootCommand(env)
+		root.SetArgs(args)
+		if err := root.ExecuteContext(ctx); exitcode.Of(err) != exitcode.Interrupted {
+			t.Errorf("%s: %v", args[0], err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"decodegap/cmd/internal/exitcode"
-	"decodegap/cmd/internal/term"
 	"decodegap/reports"
 	"decodegap/reports/compare"
 	"decodegap/traces/bench"
@@ -57,13 +57,13 @@ status is 3.
   decodegap compare a.jsonl b.jsonl --fact a:host.kernel=6.8.0 --fact b:host.kernel=6.14.11
   decodegap compare before.json after.json --vary engine.version`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return runCompare(env, args, opt) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(cmd.Context(), env, args, opt) },
 	}
 	opt.AddFlags(cmd.Flags())
 	return cmd
 }
 
-func runCompare(env *environment, paths []string, opt compareOptions) error {
+func runCompare(ctx context.Context, env *environment, paths []string, opt compareOptions) error {
 	if !(opt.threshold > 0 && opt.threshold < 100) {
 		return fmt.Errorf("compare: --threshold %g: expected a percentage above 0 and below 100", opt.threshold)
 	}
@@ -71,7 +71,7 @@ func runCompare(env *environment, paths []string, opt compareOptions) error {
 	if err != nil {
 		return err
 	}
-	doc, err := compareDocument(env, paths, names, opt)
+	doc, err := compareDocument(ctx, env, paths, names, opt)
 	if err != nil {
 		return err
 	}
@@ -160,12 +160,12 @@ func isRunRecord(head []byte) bool {
 	return bytes.Contains(head, []byte(`"`+prefix+`/`))
 }
 
-func compareDocument(env *environment, paths, names []string, opt compareOptions) (*reports.CompareDocument, error) {
+func compareDocument(ctx context.Context, env *environment, paths, names []string, opt compareOptions) (*reports.CompareDocument, error) {
 	doc := &reports.CompareDocument{Schema: reports.CompareSchema, Warnings: []reports.Warning{}}
 	o := compare.Options{Threshold: opt.threshold / 100, Vary: opt.vary}
 	var runs []*reports.Run
 	for i, path := range paths {
-		input, err := readCompareInput(env, path)
+		input, err := interruptible(ctx, func() (compareInput, error) { return readCompareInput(env, path) })
 		if err != nil {
 			return nil, err
 		}
@@ -239,129 +239,4 @@ func benchAt(r bench.Result) string {
 		return ""
 	}
 	return fmt.Sprintf(" at concurrency %d", *r.MaxConcurrency)
-}
-
-// writeCompareText prints the series by letter, the table, the crossovers and
-// whether all this is sound.
-func writeCompareText(w io.Writer, doc *reports.CompareDocument, width int) error {
-	head := term.Table{Columns: make([]term.Column, 4)}
-	head.Columns[1].Shrink, head.Columns[3].Shrink = true, true
-	for i, s := range doc.Series {
-		source := s.Source
-		if source == s.Name {
-			source = ""
-		}
-		head.Rows = append(head.Rows, []string{letter(i), s.Name, s.Tool, source})
-	}
-	if err := head.Write(w, width); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	if err := compareTable(doc).Write(w, width); err != nil {
-		return err
-	}
-	c := doc.Comparison
-	if len(c.Crossovers) > 0 {
-		fmt.Fprintln(w)
-	}
-	for _, x := range c.Crossovers {
-		writeWrapped(w, x.Text, width, "")
-	}
-	fmt.Fprintln(w)
-	if c.Comparable {
-		writeWrapped(w, "comparable: what decides speed is known on every side and agrees", width, "")
-		return nil
-	}
-	writeWrapped(w, "NOT COMPARABLE as they stand:", width, "")
-	for _, r := range c.Reasons {
-		writeWrapped(w, "- "+r, width, "  ")
-	}
-	return nil
-}
-
-// compareTable has the values of each series and, behind each but the first,
-// its change and verdict.
-func compareTable(doc *reports.CompareDocument) term.Table {
-	rows := doc.Comparison.Rows
-	points := slices.ContainsFunc(rows, func(r reports.CompareRow) bool { return r.Point != "" })
-	rated := slices.ContainsFunc(rows, func(r reports.CompareRow) bool {
-		return slices.ContainsFunc(r.OutputTokPerS, func(x *float64) bool { return x != nil })
-	})
-	t := term.Table{}
-	if points {
-		t.Columns = append(t.Columns, term.Column{Title: "point", Shrink: true})
-	} else {
-		t.Columns = append(t.Columns, term.Column{Title: "concurrency", Align: term.Right})
-	}
-	unit := "TPOT ms"
-	if rated {
-		unit = "tok/s"
-	}
-	for i := range doc.Series {
-		t.Columns = append(t.Columns, term.Column{Title: letter(i) + " " + unit, Align: term.Right})
-		if i > 0 {
-			t.Columns = append(t.Columns, term.Column{Title: "change", Align: term.Right}, term.Column{Title: "verdict"})
-		}
-	}
-	for _, r := range rows {
-		cells := []string{fmt.Sprintf("%g", r.Concurrency)}
-		if points {
-			cells[0] = r.Point
-		}
-		for i := range doc.Series {
-			cells = append(cells, compareValue(r, i, rated)+compareEfficiency(r, i))
-			if i > 0 {
-				cells = append(cells, compareChange(r.ChangePct[i]), strings.ReplaceAll(rowVerdict(r, i), "_", " "))
-			}
-		}
-		t.Rows = append(t.Rows, cells)
-	}
-	return t
-}
-
-// rowVerdict is series i's verdict against the first.
-func rowVerdict(r reports.CompareRow, i int) string {
-	if len(r.Verdicts) >= i {
-		return r.Verdicts[i-1]
-	}
-	return r.Verdict
-}
-
-// compareValue is tok/s, or TPOT with its unit where the table is of tok/s and
-// this series has none.
-func compareValue(r reports.CompareRow, i int, rated bool) string {
-	switch {
-	case rated && r.OutputTokPerS[i] != nil:
-		return fmt.Sprintf("%.2f", *r.OutputTokPerS[i])
-	case i >= len(r.TPOTMs) || r.TPOTMs[i] == nil:
-		return "–"
-	case rated:
-		return fmt.Sprintf("%.2f ms", *r.TPOTMs[i])
-	}
-	return fmt.Sprintf("%.2f", *r.TPOTMs[i])
-}
-
-// compareEfficiency is the efficiency against the layout floor, if known.
-func compareEfficiency(r reports.CompareRow, i int) string {
-	for _, e := range r.Efficiency {
-		if e.Floor.Kind == "layout" && e.Ratio[i] != nil {
-			return fmt.Sprintf(" (%.1f %% of floor)", 100**e.Ratio[i])
-		}
-	}
-	return ""
-}
-
-func compareChange(pct *float64) string {
-	if pct == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%+.1f %%", *pct)
-}
-
-// letter names a series in the table: A to Z, then by number.
-func letter(i int) string {
-	if i < 26 {
-		return string(rune('A' + i))
-	}
-	return fmt.Sprint(i + 1)
 }

@@ -6,7 +6,7 @@ import "io"
 // its latencies divided by 1000, and the aggregate made of it.
 var InferenceXJSON = Importer{
 	Name:  "inferencex-json",
-	Doc:   "InferenceX results: vLLM benchmark JSON whose latency keys have no _ms, or the aggregate with hw, conc, isl and osl",
+	Doc:   "InferenceX: vLLM JSON with latencies in seconds, or its aggregate",
 	Looks: "JSON with median_tpot or median_ttft and no _ms",
 	TPOT: "tpot: as vLLM, but keys without _ms are seconds; intvty is 1000/tpot and is left out. " +
 		"itl: per streamed chunk, and recipes stream every 60 to 100 tokens",
