@@ -63,7 +63,7 @@ func ladderFloor(pt *RunPoint, l *Ledger) string {
 }
 
 func ledgerTable(l *Ledger) *Table {
-	t := &Table{ID: "ledger", Title: "The ledger: ms per token, from the floor to the measured time", Columns: []Column{
+	t := &Table{ID: "ledger", Ordered: true, Title: "The ledger: ms per token, from the floor to the measured time", Columns: []Column{
 		{Title: "cause"}, {Title: "component"}, {Title: "ms", Right: true}, {Title: "sum", Right: true, Told: true},
 		{Title: "lo to hi", Right: true}, {Title: "what", Told: true}, {Title: "evidence"},
 	}}

@@ -56,6 +56,7 @@ type Table struct {
 	Columns []Column
 	Rows    []Row
 	Note    string // below the table
+	Ordered bool   // the order of the rows says something: do not offer another
 }
 
 // Column is one column of a table. Columns that follow each other in the same
@@ -65,6 +66,7 @@ type Column struct {
 	Title        string
 	Group, Short string
 	Right        bool // numbers: aligned right, never wrapped
+	Whole        bool // one word that is not to be broken: a hash
 	Told         bool // the ladder before the table has it, where that is printed as rows
 }
 

@@ -58,7 +58,7 @@ func ceilingTable(h *Hardware) *Table {
 	t := &Table{ID: "ceilings", Title: "Ceilings: what each resource can reach", Columns: []Column{
 		{Title: "resource"}, {Title: "value", Right: true}, {Title: "basis"}, {Title: "source"}}}
 	for _, c := range h.Ceilings {
-		t.Rows = append(t.Rows, Row{Cells: []string{name(c.Resource), scaled(c.Value, name(c.Unit)), c.Basis, orAbsent(c.Source)}})
+		t.Rows = append(t.Rows, Row{Cells: []string{name(c.Resource), scaled(c.Value, OneLine(c.Unit, 12)), c.Basis, orAbsent(c.Source)}})
 	}
 	return t
 }
@@ -75,7 +75,7 @@ func factTable(h *Hardware) *Table {
 }
 
 func inputTable(inputs []Input) *Table {
-	t := &Table{ID: "inputs", Title: "Inputs", Columns: []Column{{Title: "role"}, {Title: "path"}, {Title: "SHA-256"}}}
+	t := &Table{ID: "inputs", Title: "Inputs", Columns: []Column{{Title: "role"}, {Title: "path"}, {Title: "SHA-256", Whole: true}}}
 	for _, in := range inputs {
 		t.Rows = append(t.Rows, Row{Cells: []string{orAbsent(name(in.Role)), orAbsent(in.Path), orAbsent(name(in.SHA256))}})
 	}

@@ -90,7 +90,7 @@ func widthsOf(t *reports.Table, columns []int, titles []string, rows [][]string)
 			gap = 0
 		}
 		width := need
-		if !t.Columns[c].Right {
+		if !t.Columns[c].Right && !t.Columns[c].Whole {
 			width = min(need, widestText)
 		}
 		if i > 0 && width+gap > room {
