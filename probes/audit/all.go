@@ -1,0 +1,33 @@
+package audit
+
+// All is every check, in the order that equals are reported in.
+var All = []Check{
+	GraphsOff,
+	GraphsBackend,
+	GraphSize,
+	CPUOffload,
+	NCCLP2PDisable,
+	NCCLProtocol,
+	KVDType,
+	OMPThreads,
+	CustomAllReduce,
+	CUDALaunchBlocking,
+	Profiler,
+	ROCmAITER,
+	NCCLP2PLevel,
+	NCCLChannels,
+	NCCLFiles,
+	NCCLCuMem,
+	NCCLDebug,
+	ExpertParallel,
+	ContextParallel,
+	HostOverlap,
+	MaxConnections,
+	TokenizersParallelism,
+	NotExported,
+	StreamInterval,
+	ContinuousDecode,
+	Speculating,
+	PrefixCache,
+	Unread,
+}
