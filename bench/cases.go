@@ -20,8 +20,7 @@ func cases(program, dir string) []benchCase {
 	diagnose = append(diagnose, "--quiet", "-o", out("run.json"),
 		"--bench", "testdata/bench/founding/flashinfer_cutlass.jsonl,testdata/bench/founding/flashinfer_cutedsl.jsonl")
 	return []benchCase{
-		{"`true` (process start)", []string{"true"}},
-		{"`decodegap --help`", []string{program, "--help"}},
+		{"start: `decodegap --help`", []string{program, "--help"}},
 		{"`decodegap floor`, GLM-5-NVFP4 on 8 GPUs", append(append([]string{program, "floor"}, machine...), "-o", out("floor.txt"))},
 		{"`decodegap floor`, 8 batches × 8 contexts", append(append([]string{program, "floor"}, machine...),
 			"--batch", "1,2,4,8,16,32,64,128", "--context", "0,1k,2k,4k,8k,16k,32k,64k", "--json", "-o", out("floor.json"))},
