@@ -151,6 +151,10 @@ func (a *arguments) namesModel(name string) bool {
 	return slices.Contains(a.engine.model, name) || strings.HasSuffix(name, "-draft-model-path") || name == "model-draft" || name == "speculative-model"
 }
 
+// valueWords end the names of flags that always take a value.
+var valueWords = []string{"size", "backend", "dtype", "len", "length", "utilization", "static", "fraction", "parser", "format",
+	"interval", "level", "steps", "quantization", "seed", "config", "mode", "gb", "name", "path", "policy", "algorithm"}
+
 // known says whether a flag is one that a value surely belongs to.
 func (a *arguments) known(name string) bool {
 	if a.namesModel(name) || name == a.engine.served || slices.Contains(a.engine.lists, name) || name == "host" || name == "port" {
@@ -161,8 +165,8 @@ func (a *arguments) known(name string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(name, "max-") || strings.HasSuffix(name, "-size") || strings.HasSuffix(name, "-backend") ||
-		strings.HasSuffix(name, "-dtype") || strings.HasSuffix(name, "-len") || strings.HasSuffix(name, "-length")
+	last := name[strings.LastIndexByte(name, '-')+1:]
+	return strings.HasPrefix(name, "max-") || slices.Contains(valueWords, last)
 }
 
 // keep adds a flag and what it says of the launch as a whole.

@@ -55,6 +55,9 @@ func TestCommands(t *testing.T) {
 		{"docker exec", "docker exec -it -e A=b box sglang serve --model-path m --tp 2", "sglang", "m", 2, "1:28"},
 		{"llama image", "docker run ghcr.io/ggml-org/llama.cpp:server-cuda -m m.gguf", "llamacpp", "m.gguf", 1, "1:12"},
 		{"arguments of a process", "/usr/bin/python3\x00-m\x00sglang.launch_server\x00--model\x00org/m\x00--tp-size\x008\x00", "sglang", "org/m", 8, "1:21"},
+		{"options of the script", "case $1 in\n  --tp) T=2; shift ;;\n  -x|--y) : ;;\nesac\nvllm serve m", "vllm", "m", 1, "5:1"},
+		{"value of a flag", "vllm serve m --gpu-memory-utilization $G --max-model-len $L", "vllm", "m", 1, "1:1"},
+		{"value or arguments", "vllm serve m --frobnicate $A", "vllm", "m", 0, "1:1"},
 		{"last wins", "vllm serve m -tp 2 --tensor-parallel-size 4", "vllm", "m", 4, "1:1"},
 		{"not a count", "vllm serve m -tp two", "vllm", "m", 0, "1:1"},
 		{"negative value", "sglang serve --chunked-prefill-size -1 --model-path m", "sglang", "m", 1, "1:1"},
@@ -64,6 +67,9 @@ func TestCommands(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
+		}
+		if len(l.Warnings) > 0 {
+			t.Errorf("%s: warnings %v", c.name, l.Warnings)
 		}
 		tp, known := l.TP()
 		if !known {

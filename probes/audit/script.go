@@ -89,7 +89,8 @@ func (s *script) read() error {
 			return err
 		}
 		if ended && t.kind != newline {
-			if t.kind == aWord && t.word.flagLike() && t.word.refs == 0 {
+			pattern := len(words) > 0 && words[0].plain() == "case"
+			if t.kind == aWord && t.word.flagLike() && t.word.refs == 0 && !pattern {
 				if !wrapped {
 					s.warn(t.at, "the line begins with a flag and is read as part of the command before it; a shell needs a backslash at the end of that line")
 				}
