@@ -20,94 +20,99 @@ func DistinctExperts(e, k, t int) float64 {
 //
 //	P(max ≤ j | u) = [x^u] (Σ_{i≤j} C(e/r, i)·x^i)^r / C(e, u),
 //
-// and the sizes follow a Markov chain with hypergeometric steps.
+// and the sizes follow a Markov chain with hypergeometric steps. The binomial
+// coefficients are carried as binomial probabilities with the mean size's
+// share, which cancel in the ratio and keep every number near 1.
 func BusiestRankExperts(e, k, t, r int) float64 {
-	if r <= 1 {
-		return DistinctExperts(e, k, t)
+	mean := DistinctExperts(e, k, t)
+	if r <= 1 || mean == 0 {
+		return mean
 	}
-	sizes := unionSizes(e, k, t)
 	block := e / r
+	share := mean / float64(e)
+	if share > 1-1e-12 {
+		return float64(block)
+	}
+	logs := logFactorials(e)
+	sizes := unionSizes(e, k, t, logs)
+	whole := binomial(e, share, logs)
+	part := binomial(block, share, logs)
 	var expected float64
-	// E[max] = Σ_{j≥0} P(max > j).
-	for j := range block {
-		atMost := blocksAtMost(block, j, r)
+	for j := range block { // E[max] = Σ_{j≥0} P(max > j)
+		fits := power(part[:j+1], r)
 		for u, p := range sizes {
-			if p == 0 {
+			if p < negligible {
 				continue
 			}
-			fits := 0.0
-			if u < len(atMost) {
-				fits = math.Exp(atMost[u] - logChoose(e, u))
+			atMost := 0.0
+			if u < len(fits) && whole[u] > 0 {
+				atMost = min(fits[u]/whole[u], 1)
 			}
-			expected += p * (1 - min(fits, 1))
+			expected += p * (1 - atMost)
 		}
 	}
 	return expected
 }
 
-// unionSizes is the distribution of the union's size after t tokens; sizes
-// that can no longer change anything in double precision are kept as they are.
-func unionSizes(e, k, t int) []float64 {
+// negligible is the probability below which a union's size is not followed.
+const negligible = 1e-18
+
+// unionSizes is the distribution of the union's size after t tokens. It stops
+// early once every expert is chosen.
+func unionSizes(e, k, t int, logs []float64) []float64 {
 	p := make([]float64, e+1)
 	p[0] = 1
-	for step := 0; step < t; step++ {
+	all := choose(logs, e, k)
+	for range t {
 		next := make([]float64, e+1)
 		for u, pu := range p {
-			if pu < 1e-300 {
+			if pu < negligible {
 				continue
 			}
 			for fresh := max(0, k-u); fresh <= min(k, e-u); fresh++ {
-				w := logChoose(e-u, fresh) + logChoose(u, k-fresh) - logChoose(e, k)
-				next[u+fresh] += pu * math.Exp(w)
+				next[u+fresh] += pu * math.Exp(choose(logs, e-u, fresh)+choose(logs, u, k-fresh)-all)
 			}
 		}
 		p = next
 		if p[e] > 1-1e-12 {
-			break // every expert is chosen: nothing further can happen
+			break
 		}
 	}
 	return p
 }
 
-// blocksAtMost gives, for each u, the logarithm of the number of u-subsets
-// with at most j members in each of r blocks.
-func blocksAtMost(block, j, r int) []float64 {
-	one := make([]float64, j+1)
-	for i := range one {
-		one[i] = logChoose(block, i)
+// binomial is the distribution of successes in n trials.
+func binomial(n int, share float64, logs []float64) []float64 {
+	p := make([]float64, n+1)
+	for i := range p {
+		p[i] = math.Exp(choose(logs, n, i) + float64(i)*math.Log(share) + float64(n-i)*math.Log1p(-share))
 	}
-	poly := []float64{0}
+	return p
+}
+
+// power is the polynomial with coefficients one raised to r.
+func power(one []float64, r int) []float64 {
+	out := []float64{1}
 	for range r {
-		next := make([]float64, len(poly)+j)
-		for i := range next {
-			next[i] = math.Inf(-1)
-		}
-		for a, pa := range poly {
-			for b, pb := range one {
-				next[a+b] = logAdd(next[a+b], pa+pb)
+		next := make([]float64, len(out)+len(one)-1)
+		for a, x := range out {
+			for b, y := range one {
+				next[a+b] += x * y
 			}
 		}
-		poly = next
+		out = next
 	}
-	return poly
+	return out
 }
 
-func logAdd(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
+// logFactorials holds the logarithms of 0! to n!.
+func logFactorials(n int) []float64 {
+	logs := make([]float64, n+1)
+	for i := 2; i <= n; i++ {
+		logs[i] = logs[i-1] + math.Log(float64(i))
 	}
-	if math.IsInf(b, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
+	return logs
 }
 
-func logChoose(n, k int) float64 {
-	if k < 0 || k > n {
-		return math.Inf(-1)
-	}
-	a, _ := math.Lgamma(float64(n + 1))
-	b, _ := math.Lgamma(float64(k + 1))
-	c, _ := math.Lgamma(float64(n - k + 1))
-	return a - b - c
-}
+// choose is the logarithm of the binomial coefficient C(n, k).
+func choose(logs []float64, n, k int) float64 { return logs[n] - logs[k] - logs[n-k] }

@@ -141,8 +141,16 @@ func (b *Builder) mixture(m moe) {
 func (b *Builder) mixtureShape() {
 	b.d.Experts = b.c.Int("n_routed_experts", "num_experts", "num_local_experts")
 	b.d.TopK = b.c.Int("num_experts_per_tok", "experts_per_token", "moe_topk")
+	if b.d.Experts > maxExperts {
+		b.c.fail("num_experts", "%d experts are above the limit of %d", b.d.Experts, maxExperts)
+		b.d.Experts = maxExperts
+	}
 	if b.d.TopK > b.d.Experts {
 		b.c.fail("num_experts_per_tok", "%d is more than the %d experts", b.d.TopK, b.d.Experts)
 		b.d.TopK = b.d.Experts
 	}
 }
+
+// maxExperts bounds the experts of a layer: the busiest rank's share takes
+// time with their square.
+const maxExperts = 4096
