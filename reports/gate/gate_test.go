@@ -110,7 +110,10 @@ func TestVerdicts(t *testing.T) {
 		{name: "fact only there", policy: common + "regression: {relative: 5%}", base: fact("env.NCCL_PROTO", "LL"), verdict: NotComparable, why: "env.NCCL_PROTO unknown, baseline LL"},
 		{name: "fact only here", policy: common + "regression: {relative: 5%}", run: fact("env.NCCL_PROTO", "LL"), base: same, verdict: NotComparable, why: "env.NCCL_PROTO LL, baseline unknown"},
 		{name: "tool changed", policy: common + "regression: {relative: 5%}", base: func(r *reports.Run) { r.Fingerprint.ToolVersion = "0.0.9" }, verdict: NotComparable, why: "tool_version"},
-		{name: "no facts at all", policy: common + "regression: {relative: 5%}", run: noFacts, base: noFacts, verdict: NotComparable, why: "without a recorded environment"},
+		{name: "no facts in the run", policy: common + "regression: {relative: 5%}", run: noFacts, base: same, verdict: NotComparable, why: "host.kernel unknown, baseline 6.14.11"},
+		{name: "no facts in the baseline", policy: common + "regression: {relative: 5%}", base: noFacts, verdict: NotComparable, why: "host.kernel 6.14.11, baseline unknown"},
+		{name: "no facts at all", policy: common + "regression: {relative: 5%}", run: noFacts, base: noFacts, verdict: Pass, why: "neither run records its environment"},
+		{name: "no facts at all, insisted on", policy: common + "regression: {relative: 5%}\nrequire: [fingerprint]", run: noFacts, base: noFacts, verdict: NotComparable, why: "records nothing of its environment"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			policy, err := ParsePolicy("policy.yaml", []byte(c.policy))

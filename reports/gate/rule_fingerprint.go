@@ -21,6 +21,8 @@ var fingerprintRule = Rule{
 		}
 		differ := c.environment()
 		switch {
+		case len(differ) == 0 && len(c.run.Fingerprint.Facts) == 0:
+			return []reports.GateRule{pass("", "neither run records its environment, so nothing shows that they differ or agree; require: [fingerprint] insists on one")}
 		case len(differ) == 0:
 			return []reports.GateRule{pass("", fmt.Sprintf("%d facts agree", len(c.run.Fingerprint.Facts)))}
 		case c.policy.Fingerprint.Mode == Warn:
@@ -35,9 +37,6 @@ var fingerprintRule = Rule{
 // other agrees.
 func (c *candidate) environment() []string {
 	now, then := c.run.Fingerprint, c.baseline.Fingerprint
-	if len(now.Facts) == 0 || len(then.Facts) == 0 {
-		return []string{"a run without a recorded environment cannot be shown to be in the same one"}
-	}
 	var d differences
 	if !c.ignored("tool_version") {
 		d.add("tool_version", now.ToolVersion, then.ToolVersion)
