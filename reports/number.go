@@ -9,8 +9,15 @@ import (
 // absent is what every table prints for a value the record does not hold.
 const absent = "–"
 
+// tooLarge is where fixed notation stops helping: no decode step has such a
+// figure, but a record may.
+const tooLarge = 1e15
+
 // decimals prints v with n decimals and a true minus sign.
 func decimals(v float64, n int) string {
+	if math.Abs(v) >= tooLarge {
+		return strings.Replace(strconv.FormatFloat(v, 'e', 3, 64), "-", "−", 1)
+	}
 	s := strconv.FormatFloat(v, 'f', n, 64)
 	if rest, negative := strings.CutPrefix(s, "-"); negative {
 		if strings.Trim(rest, "0.") == "" {
@@ -21,24 +28,9 @@ func decimals(v float64, n int) string {
 	return s
 }
 
-// tooLarge is where fixed notation stops helping: no decode step has such a
-// figure, but a record may.
-const tooLarge = 1e15
-
-// huge prints what fixed notation would stretch over the page.
-func huge(v float64) (string, bool) {
-	if math.Abs(v) < tooLarge {
-		return "", false
-	}
-	return strings.Replace(strconv.FormatFloat(v, 'e', 3, 64), "-", "−", 1), true
-}
-
 // millis prints milliseconds without their unit, to the microsecond where that
 // still says something.
 func millis(v float64) string {
-	if s, ok := huge(v); ok {
-		return s
-	}
 	switch a := math.Abs(v); {
 	case a >= 1000:
 		return decimals(v, 1)
@@ -52,9 +44,6 @@ func millis(v float64) string {
 
 // roughly prints milliseconds that are an estimate: no digit it cannot carry.
 func roughly(v float64) string {
-	if s, ok := huge(v); ok {
-		return s
-	}
 	switch a := math.Abs(v); {
 	case a >= 100:
 		return decimals(v, 0)
@@ -71,26 +60,20 @@ func roughly(v float64) string {
 // micros prints milliseconds to the microsecond, so that a printed column adds
 // up as the ledger does.
 func micros(v float64) string {
-	if s, ok := huge(v); ok {
-		return s
-	}
 	return decimals(v, 3)
 }
 
 // signed puts a plus sign before what is added.
 func signed(v float64) string {
-	if s := micros(v); strings.HasPrefix(s, "−") {
+	s := micros(v)
+	if strings.HasPrefix(s, "−") {
 		return s
-	} else {
-		return "+" + s
 	}
+	return "+" + s
 }
 
 // rate prints tokens per second without the unit.
 func rate(v float64) string {
-	if s, ok := huge(v); ok {
-		return s
-	}
 	if math.Abs(v) >= 100 {
 		return decimals(v, 0)
 	}
@@ -100,9 +83,6 @@ func rate(v float64) string {
 // percent prints a ratio of 1 as "100.0 %"; small ones keep two digits.
 func percent(ratio float64) string {
 	v := ratio * 100
-	if s, ok := huge(v); ok {
-		return s + " %"
-	}
 	switch a := math.Abs(v); {
 	case a >= 1000:
 		return decimals(v, 0) + " %"
@@ -118,9 +98,6 @@ func percent(ratio float64) string {
 
 // times prints a quotient such as "4.9×".
 func times(v float64) string {
-	if s, ok := huge(v); ok {
-		return s + "×"
-	}
 	if math.Abs(v) >= 100 {
 		return decimals(v, 0) + "×"
 	}
@@ -132,14 +109,11 @@ func times(v float64) string {
 
 // change prints a difference in percent with its sign.
 func change(pct float64) string {
-	if s := decimals(pct, 1); math.Abs(pct) >= tooLarge {
-		s, _ = huge(pct)
-		return s + " %"
-	} else if strings.HasPrefix(s, "−") {
-		return s + " %"
-	} else {
-		return "+" + s + " %"
+	s := decimals(pct, 1) + " %"
+	if strings.HasPrefix(s, "−") {
+		return s
 	}
+	return "+" + s
 }
 
 // scaled prints v with the largest decimal prefix that leaves a whole digit.
@@ -155,9 +129,6 @@ func scaled(v float64, unit string) string {
 			continue
 		}
 		s := v / p.factor
-		if text, ok := huge(s); ok {
-			return text + " " + p.prefix + unit
-		}
 		switch a := math.Abs(s); {
 		case p.factor == 1 && s == math.Trunc(s), a >= 1000:
 			return decimals(s, 0) + " " + p.prefix + unit
@@ -204,9 +175,6 @@ func parameters(n int64) string {
 // plain prints a number of a benchmark file as it was written, two decimals at
 // most.
 func plain(v float64) string {
-	if s, ok := huge(v); ok {
-		return s
-	}
 	if v == math.Trunc(v) {
 		return decimals(v, 0)
 	}

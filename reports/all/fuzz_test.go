@@ -1,0 +1,37 @@
+package all
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"decodegap/reports"
+)
+
+// FuzzRender prints whatever reads as a run record in every format.
+func FuzzRender(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join(runsFolder, "*.json"))
+	if err != nil || len(files) < 3 {
+		f.Fatalf("%d records: %v", len(files), err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		run, err := reports.ReadRunFrom(bytes.NewReader(data), "fuzz")
+		if err != nil {
+			return
+		}
+		for _, r := range All {
+			if err := r.Render(io.Discard, run); err != nil {
+				t.Errorf("%s: %v", r.Name, err)
+			}
+		}
+	})
+}
