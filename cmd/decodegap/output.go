@@ -49,7 +49,11 @@ func writeJSON(w io.Writer, doc any) error {
 // writeFile writes data under a temporary name beside path and renames it, so
 // that no reader ever sees half a report.
 func writeFile(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("cannot write %s: there is no folder %s", path, dir)
+	}
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}

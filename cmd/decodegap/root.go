@@ -51,10 +51,13 @@ says where each millisecond between them goes, and lets CI fail when it grows.
 
 // commands lists every command, in help order within its group.
 var commands = []func(*environment) *cobra.Command{
+	newDiagnoseCommand,
+	newReportCommand,
 	newGateCommand,
-	newSchemaCommand,
 	newFloorCommand,
 	newBenchCommand,
 	newCompareCommand,
+	newListCommand,
+	newSchemaCommand,
 	newInventoryCommand,
 }

@@ -159,6 +159,7 @@ func (b *builder) kernels(k roofline.Kernels) {
 	}
 	o := b.op(k.Component, 0)
 	o.Launches += k.Repeat * k.Count
+	o.From = weaker(o.From, roofline.FromConfig)
 	o.Repeat = max(o.Repeat, k.Repeat)
 }
 

@@ -46,7 +46,7 @@ func graphLever(p reports.RunPoint, findings []reports.Finding, unknown float64)
 		launches += c.Launches
 	}
 	for _, f := range findings {
-		if f.Check != "cuda-graphs-off" || unknown <= 0 || launches == 0 {
+		if f.Check != "graphs-off" || unknown <= 0 || launches == 0 {
 			continue
 		}
 		lo := math.Min(float64(launches)*eagerCall[0], unknown)

@@ -3,6 +3,7 @@ package assemble
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"decodegap/reports"
 	"decodegap/roofline"
@@ -60,7 +61,11 @@ func At(base roofline.Workload, r bench.Result, fixedBatch, fixedContext bool) (
 			"the file states no concurrency: the floor is for batch %d; give --batch", w.Batch)})
 	}
 	if !fixedContext {
-		if r.RequestInput == nil {
+		if tokens, ok := nominal(r); r.RequestInput == nil && ok {
+			w.Context = tokens
+			notes = append(notes, reports.Warning{Code: "context-nominal", Text: fmt.Sprintf(
+				"the floor is for context %d from the lengths asked for; the file does not state the real ones, which are about half unless --random-range-ratio was 1", tokens)})
+		} else if r.RequestInput == nil {
 			notes = append(notes, reports.Warning{Code: "context-unknown", Text: fmt.Sprintf(
 				"the file states no lengths: the floor is for context %d; give --context", w.Context)})
 		} else {
@@ -72,4 +77,18 @@ func At(base roofline.Workload, r bench.Result, fixedBatch, fixedContext bool) (
 		}
 	}
 	return w, notes
+}
+
+// nominal is the context from the lengths a benchmark was asked for: input
+// plus half of output.
+func nominal(r bench.Result) (int, bool) {
+	in, err := strconv.Atoi(r.Facts["bench.input_len"])
+	if err != nil || in < 0 {
+		return 0, false
+	}
+	out, err := strconv.Atoi(r.Facts["bench.output_len"])
+	if err != nil || out < 0 {
+		out = 0
+	}
+	return in + out/2, true
 }

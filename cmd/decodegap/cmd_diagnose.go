@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"decodegap/cmd/internal/exitcode"
+	"decodegap/reports"
+	"decodegap/reports/all"
+	"decodegap/reports/text"
+)
+
+type diagnoseOptions struct {
+	scenarioOptions
+	outputOptions
+
+	measured string
+	bench    []string
+	launch   string
+	assume   []string
+	facts    []string
+	report   []string
+
+	fixedBatch, fixedContext, fixedTP, fixedEngine bool // given on the command line
+}
+
+func (o *diagnoseOptions) AddFlags(f *pflag.FlagSet) {
+	o.scenarioOptions.AddFlags(f)
+	o.outputOptions.AddFlags(f)
+	f.StringVar(&o.measured, "measured", "", "time per output token, such as 97.1ms or 10.36tok/s")
+	f.StringSliceVar(&o.bench, "bench", nil, "benchmark result `FILE`s; each is a series")
+	f.StringVar(&o.launch, "launch", "", "the server's launch script or command line, a `FILE`")
+	f.StringArrayVar(&o.assume, "assume", nil, "also show the weights-only floor under this assumption: `FORMAT[@GB/s]` for every linear, evenly split")
+	f.StringArrayVar(&o.facts, "fact", nil, "a fact about a benchmark series: `SERIES:key=value`, such as a:host.kernel=6.14.11")
+	f.StringSliceVar(&o.report, "report", nil, "write reports to these `FILE`s; the extension says the format (html, pdf, md, txt, json, csv)")
+}
+
+func newDiagnoseCommand(env *environment) *cobra.Command {
+	var opt diagnoseOptions
+	cmd := &cobra.Command{
+		Use:     "diagnose MODEL",
+		GroupID: "main",
+		Short:   "The gap report: floor, measurement and what lies between them",
+		Long: `diagnose sets a measured time per output token against the floors of the same
+operating point and explains the difference as a ledger that adds up. What no
+evidence explains is shown as unattributed.
+
+With -o it writes the run record, from which report and gate work later.
+
+` + exitcode.Help,
+		Example: `  decodegap diagnose llama-3.1-8b --hardware "H200 SXM" --measured 7.18ms --context 513
+  decodegap diagnose glm-5-nvfp4 --hardware "RTX PRO 6000 Blackwell Workstation" --tp 8 --engine sglang \
+      --bench result.jsonl --launch serve.sh --report gap.html,gap.pdf -o run.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			changed := cmd.Flags().Changed
+			opt.fixedBatch, opt.fixedContext = changed("batch"), changed("context")
+			opt.fixedTP, opt.fixedEngine = changed("tp") || changed("gpus"), changed("engine")
+			return runDiagnose(cmd, env, args[0], opt)
+		},
+	}
+	opt.AddFlags(cmd.Flags())
+	return cmd
+}
+
+func runDiagnose(cmd *cobra.Command, env *environment, ref string, opt diagnoseOptions) error {
+	renderers, err := reportFiles(opt.report)
+	if err != nil {
+		return err
+	}
+	if opt.measured != "" && len(opt.bench) > 0 {
+		return fmt.Errorf("--measured and --bench both state a measurement: give one of them")
+	}
+	run, belowFloor, err := diagnose(cmd.Context(), env, ref, opt)
+	if err != nil {
+		return err
+	}
+	// All outputs are made before the first is written.
+	made := make([][]byte, len(renderers))
+	for i, r := range renderers {
+		var buf bytes.Buffer
+		if err := r.Render(&buf, run); err != nil {
+			return fmt.Errorf("report %s: %w", opt.report[i], err)
+		}
+		made[i] = buf.Bytes()
+	}
+	for i, data := range made {
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+		if err := writeFile(opt.report[i], data); err != nil {
+			return err
+		}
+		opt.talk(env, "wrote %s", opt.report[i])
+	}
+	if err := opt.writeRun(env, run); err != nil {
+		return err
+	}
+	if belowFloor != "" {
+		return exitcode.With(exitcode.NotComparable, fmt.Errorf("%s", belowFloor))
+	}
+	return nil
+}
+
+// writeRun writes the record: to -o if given, and to stdout as JSON with
+// --json, else as text.
+func (o *diagnoseOptions) writeRun(env *environment, run *reports.Run) error {
+	record := func(w io.Writer) error { return writeJSON(w, run) }
+	if o.file != "" && o.file != "-" {
+		var buf bytes.Buffer
+		if err := record(&buf); err != nil {
+			return err
+		}
+		if err := writeFile(o.file, buf.Bytes()); err != nil {
+			return err
+		}
+		o.talk(env, "wrote %s", o.file)
+	}
+	if o.json {
+		return record(env.stdout)
+	}
+	return text.Renderer.Render(env.stdout, run)
+}
+
+// reportFiles finds the renderer of each report file by its extension.
+func reportFiles(paths []string) ([]reports.Renderer, error) {
+	var out []reports.Renderer
+	var known []string
+	for _, r := range all.All {
+		known = append(known, r.Ext)
+	}
+next:
+	for _, p := range paths {
+		ext := strings.ToLower(filepath.Ext(p))
+		for _, r := range all.All {
+			if r.Ext == ext {
+				out = append(out, r)
+				continue next
+			}
+		}
+		return nil, fmt.Errorf("--report %s: no report has the extension %q; known are %s", p, ext, strings.Join(known, ", "))
+	}
+	return out, nil
+}
