@@ -30,6 +30,7 @@ type diagnosis struct {
 	run      *reports.Run
 	seen     []roofline.Collective
 	points   []*assemble.Point
+	notes    benchNotes
 }
 
 // diagnose joins floors, measurement, launch command and public records into
@@ -63,8 +64,11 @@ func diagnose(ctx context.Context, env *environment, ref string, opt diagnoseOpt
 	d.run.Hardware = d.scenario.machine.Report(d.scenario.gpus, d.seen)
 	d.findings()
 	d.run.Records = append(d.run.Records, records.Match(model.ClassOf(d.run.Model.Name), d.run.Hardware.Name, d.run.Hardware.Count)...)
+	d.run.Warnings = addWarnings(d.run.Warnings, d.notes.warnings()...)
 	d.run.Levers = assemble.Levers(d.run.Points[0], d.scenario.machine, d.run.Findings)
-	return d.run, d.belowFloor(), nil
+	belowFloor = d.belowFloor()
+	sortWarnings(d.run.Warnings)
+	return d.run, belowFloor, nil
 }
 
 // readLaunch reads the launch command; what it states stands in for flags that
@@ -156,7 +160,7 @@ func (d *diagnosis) measure() error {
 		given = assemble.Given(t, d.opt.measured)
 	}
 	for _, w := range d.scenario.workloads {
-		if err := d.add(w, "", given, nil); err != nil {
+		if err := d.add(w, "", given); err != nil {
 			return err
 		}
 	}
@@ -209,28 +213,18 @@ func (d *diagnosis) measureBench() error {
 // benchPoints adds a point for each result of a series that has a TPOT.
 func (d *diagnosis) benchPoints(name, path string, base roofline.Workload, results []bench.Result) error {
 	for _, r := range results {
+		d.notes.about(name, r)
 		measured := assemble.FromBench(path, r)
-		where := name
-		if r.MaxConcurrency != nil {
-			where = fmt.Sprintf("%s at concurrency %d", name, *r.MaxConcurrency)
-		}
-		var notes []reports.Warning
-		for _, w := range r.Warnings {
-			notes = append(notes, reports.Warning{Code: w.Code, Text: where + ": " + w.Text})
-		}
 		if measured == nil {
-			d.run.Warnings = addWarnings(d.run.Warnings, notes...)
 			continue
 		}
 		w, more := assemble.At(base, r, d.opt.fixedBatch, d.opt.fixedContext)
-		for _, m := range more {
-			notes = append(notes, reports.Warning{Code: m.Code, Text: where + ": " + m.Text})
-		}
+		d.notes.add(more...)
 		if r.AcceptanceLength != nil && *r.AcceptanceLength > 1 && w.DraftTokens == 0 {
-			notes = append(notes, reports.Warning{Code: "speculation", Text: fmt.Sprintf(
-				"%s: the server emitted %.2f tokens a step by speculation, but the floor is without: give --draft-tokens and --accepted", where, *r.AcceptanceLength)})
+			d.notes.add(reports.Warning{Code: "speculation", Text: fmt.Sprintf(
+				"the server emitted %.2f tokens a step by speculation, but the floor is without: give --draft-tokens and --accepted", *r.AcceptanceLength)})
 		}
-		if err := d.add(w, name, measured, notes); err != nil {
+		if err := d.add(w, name, measured); err != nil {
 			return err
 		}
 	}
@@ -238,7 +232,7 @@ func (d *diagnosis) benchPoints(name, path string, base roofline.Workload, resul
 }
 
 // add computes one point and appends it.
-func (d *diagnosis) add(w roofline.Workload, label string, measured *reports.Measured, notes []reports.Warning) error {
+func (d *diagnosis) add(w roofline.Workload, label string, measured *reports.Measured) error {
 	p, err := assemble.NewPoint(d.scenario.at(w))
 	if err != nil {
 		return err
@@ -250,7 +244,6 @@ func (d *diagnosis) add(w roofline.Workload, label string, measured *reports.Mea
 	d.points = append(d.points, p)
 	d.run.Points = append(d.run.Points, point)
 	d.seen = append(d.seen, p.Collectives()...)
-	d.run.Warnings = addWarnings(d.run.Warnings, notes...)
 	d.run.Warnings = addWarnings(d.run.Warnings, p.Warnings...)
 	d.run.Warnings = addWarnings(d.run.Warnings, p.MemoryWarning(d.scenario.machine)...)
 	return nil

@@ -109,6 +109,7 @@ func (d *diagnosis) launchDiffers() {
 			"the launch command serves %s, the floors are for %s (%s): its tensor headers were not read, and checkpoints of one name differ in what they quantize",
 			served, m.Name, d.checkpoint())})
 	}
+	d.launchOfSeries()
 	if tp, ok := d.launch.TP(); ok && tp != d.run.Points[0].TP {
 		d.run.Warnings = addWarnings(d.run.Warnings, reports.Warning{Code: "tp-differs", Text: fmt.Sprintf(
 			"the launch command runs tp %d, the floors are for tp %d", tp, d.run.Points[0].TP)})
@@ -116,6 +117,23 @@ func (d *diagnosis) launchDiffers() {
 	if d.launch.Engine != "" && d.launch.Engine != d.run.Points[0].Engine {
 		d.run.Warnings = addWarnings(d.run.Warnings, reports.Warning{Code: "engine-differs", Text: fmt.Sprintf(
 			"the launch command starts %s, the floors are for the %s layout", d.launch.Engine, d.run.Points[0].Engine)})
+	}
+}
+
+// launchOfSeries notes a flag whose value is the name of one series: the
+// command is that series', and what the others ran under is not recorded.
+func (d *diagnosis) launchOfSeries() {
+	if len(d.run.Series) < 2 {
+		return
+	}
+	for _, f := range d.launch.Flags {
+		for _, s := range d.run.Series {
+			if f.Value == s.Name && len(f.Value) > 2 {
+				d.run.Warnings = addWarnings(d.run.Warnings, reports.Warning{Code: "launch-of-series", Text: fmt.Sprintf(
+					"the launch command has %s %s: it is the one of series %s; under which settings the other series ran is not recorded", f.Name, f.Value, s.Name)})
+				return
+			}
+		}
 	}
 }
 

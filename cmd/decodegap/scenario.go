@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"decodegap/cmd/internal/assemble"
-	"decodegap/reports"
 	"decodegap/roofline"
 	"decodegap/roofline/gap"
 	"decodegap/roofline/hardware"
@@ -288,18 +287,4 @@ func describe(w roofline.Workload) string {
 		parts = append(parts, "tp "+strconv.Itoa(w.TP))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// addWarnings appends warnings that are not there yet.
-func addWarnings(have []reports.Warning, more ...reports.Warning) []reports.Warning {
-next:
-	for _, m := range more {
-		for _, h := range have {
-			if h == m {
-				continue next
-			}
-		}
-		have = append(have, m)
-	}
-	return have
 }

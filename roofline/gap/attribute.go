@@ -16,6 +16,9 @@ type Evidence struct {
 	Measured      unit.Seconds // per emitted token
 	Engine        string
 
+	// Repeated says in words what the layout repeats in a component.
+	Repeated map[roofline.Component]string
+
 	// AllReduceLo and AllReduceHi are the range of one all-reduce over the
 	// topologies known for this machine, zero where none is; TopologyNote
 	// qualifies the one taken ("assumption: topology not probed").
@@ -74,7 +77,7 @@ func (e Evidence) replication() []Rung {
 		}
 		left -= t
 		rungs = append(rungs, Rung{
-			Cause: Replication, Component: c.Name, Text: string(c.Name) + " repeated on every rank",
+			Cause: Replication, Component: c.Name, Text: e.repeated(c.Name),
 			Time: t, Lo: t, Hi: t, Evidence: evidence,
 		})
 	}
@@ -85,6 +88,13 @@ func (e Evidence) replication() []Rung {
 		})
 	}
 	return rungs
+}
+
+func (e Evidence) repeated(c roofline.Component) string {
+	if what := e.Repeated[c]; what != "" {
+		return what
+	}
+	return "more on the busiest rank than an even split"
 }
 
 func byComponent(f roofline.Floor) map[roofline.Component]unit.Seconds {

@@ -3,7 +3,9 @@ package assemble
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
+	"strings"
 
 	"decodegap/reports"
 	"decodegap/roofline/hardware"
@@ -77,13 +79,21 @@ func linkLever(p reports.RunPoint, m *Machine) []reports.Lever {
 	return nil
 }
 
-// worthLevers are the changes that lower the floor itself, largest first.
+// worthLevers are the changes that lower the floor itself, largest first; of
+// several formats for the same matrices only the smallest.
 func worthLevers(p reports.RunPoint) []reports.Lever {
+	worth := slices.Clone(p.Worth)
+	sort.SliceStable(worth, func(i, j int) bool { return worth[i].Ms > worth[j].Ms })
 	var out []reports.Lever
-	for _, w := range p.Worth {
+	seen := map[string]bool{}
+	for _, w := range worth {
+		what, _, _ := strings.Cut(w.Change, " in ")
+		if seen[what] || len(out) == 4 {
+			continue
+		}
+		seen[what] = true
 		ms := w.Ms
 		out = append(out, reports.Lever{Change: w.Change, Ms: &ms, Evidence: "lowers the layout floor by this much"})
 	}
-	sort.SliceStable(out, func(i, j int) bool { return *out[i].Ms > *out[j].Ms })
-	return out[:min(len(out), 4)]
+	return out
 }

@@ -25,7 +25,7 @@ func FromBench(path string, r bench.Result) *reports.Measured {
 	}
 	m := &reports.Measured{
 		TPOT: reports.Summary(r.TPOT), ValueMs: *ms, Statistic: statistic, Requests: r.Completed, TokPerS: 1000 / *ms,
-		Source: fmt.Sprintf("%s (%s), TPOT %s", path, r.Tool, statistic),
+		Source: fmt.Sprintf("%s (%s)", path, r.Tool),
 	}
 	for _, d := range r.Derived {
 		if d == "tpot_ms."+statistic {

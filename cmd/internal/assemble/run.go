@@ -1,10 +1,15 @@
 package assemble
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"decodegap/reports"
 	"decodegap/roofline"
 	"decodegap/roofline/gap"
 	"decodegap/roofline/hardware"
+	"decodegap/roofline/layout"
 	"decodegap/roofline/unit"
 )
 
@@ -35,6 +40,7 @@ func (p *Point) ledger(m *Machine, measured *reports.Measured) *reports.Ledger {
 	e := gap.Evidence{
 		Ideal: p.Ideal, Layout: p.Layout, Latency: p.Latency, Workload: p.Scenario.Workload,
 		Measured: unit.FromMillis(measured.ValueMs), Engine: p.Scenario.Engine.Name, TopologyNote: m.Note,
+		Repeated: p.repeated(),
 	}
 	if _, each := p.layoutStep.AllReduces(); each > 0 && m.Note == hardware.AssumedTopology {
 		if lo, hi, ok := hardware.AllReduceRange(m.Device, p.Scenario.Workload.TP, each); ok {
@@ -51,6 +57,45 @@ func (p *Point) ledger(m *Machine, measured *reports.Measured) *reports.Ledger {
 			Cause: string(r.Cause), Component: string(r.Component), Text: r.Text,
 			Ms: r.Time.Millis(), LoMs: r.Lo.Millis(), HiMs: r.Hi.Millis(), Evidence: r.Evidence,
 		})
+	}
+	return out
+}
+
+// repeated says in words what the layout repeats in each component.
+func (p *Point) repeated() map[roofline.Component]string {
+	engine, d, w := p.Scenario.Engine, p.Scenario.Decoder, p.Scenario.Workload
+	names := map[roofline.Component][]string{}
+	add := func(c roofline.Component, name string) {
+		if !slices.Contains(names[c], name) {
+			names[c] = append(names[c], name)
+		}
+	}
+	for _, t := range d.Tensors {
+		switch engine.Rules[t.Role].Shard {
+		case layout.Replicated:
+			add(t.Component, t.Name[strings.LastIndexByte(t.Name, '.')+1:])
+		case layout.ByKVHead:
+			if w.TP > d.KVHeads {
+				add(t.Component, "whole KV heads")
+			}
+		}
+	}
+	for _, c := range d.Caches {
+		switch {
+		case c.Kind == roofline.CacheLatent:
+			add(c.Component, "the latent cache")
+		case c.Kind == roofline.CacheIndex:
+			add(c.Component, "the index cache")
+		case c.Kind == roofline.CacheKV && w.TP > c.KVHeads:
+			add(c.Component, "whole KV heads")
+		}
+	}
+	out := map[roofline.Component]string{}
+	for c, list := range names {
+		out[c] = "replicated by the layout: " + strings.Join(list, ", ") + " on every rank"
+	}
+	if w.EP > 1 {
+		out[roofline.MoEExperts] = fmt.Sprintf("expert parallel: the busiest rank reads %.2f of %.2f distinct experts", p.layoutStep.Busiest, p.layoutStep.Distinct)
 	}
 	return out
 }

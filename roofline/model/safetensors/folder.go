@@ -21,7 +21,7 @@ const (
 func ReadFolder(dir string) (*Header, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint folder %s: %w", dir, bare(err))
+		return nil, fmt.Errorf("checkpoint folder %s: %w", shown(dir), bare(err))
 	}
 	var indexes, files []string
 	shards := make(map[shardSet]bool)
@@ -43,22 +43,22 @@ func ReadFolder(dir string) (*Header, error) {
 		return readIndexed(dir, indexes[0], files)
 	case len(indexes) > 1:
 		return nil, ambiguous(dir, indexes)
+	case len(files) == 0:
+		return nil, fmt.Errorf("checkpoint folder %s: no *%s and no *%s in it", shown(dir), suffix, indexSuffix)
 	case len(shards) == 0 && slices.Contains(files, single):
-		return ReadFile(filepath.Join(dir, single))
-	case len(shards) == 0 && len(files) == 1:
-		return ReadFile(filepath.Join(dir, files[0]))
+		files = []string{single}
 	case len(shards) == 1 && !slices.Contains(files, single):
 		for set := range shards {
-			h, err := readSet(dir, set.names())
-			if err != nil {
-				return nil, fmt.Errorf("checkpoint folder %s: %w", dir, err)
-			}
-			return h, nil
+			files = set.names()
 		}
-	case len(files) == 0:
-		return nil, fmt.Errorf("checkpoint folder %s: no *%s and no *%s in it", dir, suffix, indexSuffix)
+	case len(files) > 1:
+		return nil, ambiguous(dir, files)
 	}
-	return nil, ambiguous(dir, files)
+	h, err := readSet(dir, files)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint folder %s: %w", shown(dir), err)
+	}
+	return h, nil
 }
 
 // readIndexed reads an index, and makes sure that no other checkpoint is
@@ -83,7 +83,7 @@ func ambiguous(dir string, names []string) error {
 	for i, n := range names {
 		quoted[i] = quote(n)
 	}
-	return fmt.Errorf("checkpoint folder %s: it may be any of %s%s; name the file to read", dir, strings.Join(quoted, ", "), more)
+	return fmt.Errorf("checkpoint folder %s: it may be any of %s%s; name the file to read", shown(dir), strings.Join(quoted, ", "), more)
 }
 
 // shardSet is what the names of one checkpoint's files have in common.

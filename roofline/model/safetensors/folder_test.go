@@ -57,6 +57,8 @@ func TestRefusedFolders(t *testing.T) {
 		{"tensor in two shards", map[string]any{one: shardA, two: shardA}, "is in " + one + " and in " + two},
 		{"bad shard", map[string]any{one: shardA, two: "<html>no such page"}, two + ": header length"},
 		{"control characters", map[string]any{"a\x1b[31m.safetensors": shardA, "b.safetensors": shardB}, `\x1b[31m`},
+		{"control characters, one file", map[string]any{"a\x1b[31m.safetensors": "x"}, `\x1b[31m.safetensors": 1 bytes`},
+		{"control characters, shards", map[string]any{"a\n-00001-of-00002.safetensors": "x"}, `"a\n-00001-of-00002.safetensors": 1 bytes`},
 		{"many", map[string]any{"a.safetensors": "", "b.safetensors": "", "c.safetensors": "", "d.safetensors": "", "e.safetensors": ""}, `"d.safetensors" ...; name`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -66,7 +66,7 @@ const maxHeader = 100_000_000
 func ReadFile(path string) (*Header, error) {
 	f, size, err := open(path)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors file %s: %w", path, err)
+		return nil, fmt.Errorf("safetensors file %s: %w", shown(path), err)
 	}
 	defer f.Close()
 	return Read(f, size, path)
@@ -77,11 +77,11 @@ func ReadFile(path string) (*Header, error) {
 func Read(r io.ReaderAt, size int64, path string) (*Header, error) {
 	var s set
 	if err := s.add(r, size, filepath.Base(path)); err != nil {
-		return nil, fmt.Errorf("safetensors file %s: %w", path, err)
+		return nil, fmt.Errorf("safetensors file %s: %w", shown(path), err)
 	}
 	h, err := s.header()
 	if err != nil {
-		return nil, fmt.Errorf("safetensors file %s: %w", path, err)
+		return nil, fmt.Errorf("safetensors file %s: %w", shown(path), err)
 	}
 	return h, nil
 }

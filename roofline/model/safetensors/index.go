@@ -19,15 +19,15 @@ const (
 func ReadIndex(path string) (*Header, error) {
 	x, err := readIndex(path)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors index %s: %w", path, err)
+		return nil, fmt.Errorf("safetensors index %s: %w", shown(path), err)
 	}
 	h, err := readSet(filepath.Dir(path), x.files)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors index %s: %w", path, err)
+		return nil, fmt.Errorf("safetensors index %s: %w", shown(path), err)
 	}
 	h.Metadata = x.metadata.kept
 	if err := x.compare(h); err != nil {
-		return nil, fmt.Errorf("safetensors index %s: %w", path, err)
+		return nil, fmt.Errorf("safetensors index %s: %w", shown(path), err)
 	}
 	return h, nil
 }
@@ -152,7 +152,7 @@ func readSet(dir string, files []string) (*Header, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, name)
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", shown(name), err)
 		}
 	}
 	h, err := s.header()
@@ -187,13 +187,13 @@ func (x *index) compare(h *Header) error {
 		}
 		switch found := len(rest) > 0 && rest[0].Name == name; {
 		case found && rest[0].File != file:
-			return fmt.Errorf("tensor %s should be in %s, but is in %s", quote(name), file, rest[0].File)
+			return fmt.Errorf("tensor %s should be in %s, but is in %s", quote(name), shown(file), shown(rest[0].File))
 		case found:
 			rest = rest[1:]
 		case missing[file]:
 			h.Absent = append(h.Absent, Absent{Name: name, File: file})
 		default:
-			return fmt.Errorf("tensor %s should be in %s, but is not", quote(name), file)
+			return fmt.Errorf("tensor %s should be in %s, but is not", quote(name), shown(file))
 		}
 	}
 	for _, t := range rest {

@@ -3,7 +3,6 @@ package safetensors
 import (
 	"fmt"
 	"math"
-	"strconv"
 )
 
 const (
@@ -181,13 +180,4 @@ func (d *parser) check() error {
 			t.name, d.shape, bits/8, d.begin, d.end, d.end-d.begin)
 	}
 	return nil
-}
-
-// quote writes a name from a file so that it is safe to print and short.
-func quote[T string | []byte](name T) string {
-	s := string(name)
-	if len(s) > 120 {
-		return strconv.Quote(s[:120]) + "..."
-	}
-	return strconv.Quote(s)
 }

@@ -88,7 +88,8 @@ func (t *table) sort(files []string) error {
 		case a.file == b.file:
 			return fmt.Errorf("tensor %s is there twice", quote(name))
 		default:
-			return fmt.Errorf("tensor %s is in %s and in %s", quote(name), files[min(a.file, b.file)], files[max(a.file, b.file)])
+			return fmt.Errorf("tensor %s is in %s and in %s", quote(name),
+				shown(files[min(a.file, b.file)]), shown(files[max(a.file, b.file)]))
 		}
 	}
 	return nil
