@@ -1,0 +1,45 @@
+package gguf
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// open opens a file whose header is to be read. Only a regular file will do:
+// opening a named pipe would wait for ever. Links are followed: downloads are
+// often links into a cache.
+func open(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, bare(err)
+	}
+	if info.IsDir() {
+		return nil, 0, errors.New("a folder, expected a file")
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, bare(err)
+	}
+	info, err = f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, bare(err)
+	}
+	return f, info.Size(), nil
+}
+
+// bare takes the path out of an error that is to be told with the path.
+func bare(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
