@@ -90,5 +90,24 @@ func records(run *Run) []Block {
 			orAbsent(name(b.Speculation)), orAbsent(name(b.Engine)), fmt.Sprintf("%d × %s", b.GPUs, name(b.Hardware)),
 			joined(" · ", orAbsent(b.Source), text(b.Note))}})
 	}
+	t.lift(6)
+	t.lift(0)
 	return []Block{t}
+}
+
+// lift takes a column that says the same in every row into the title.
+func (t *Table) lift(column int) {
+	if len(t.Rows) < 2 {
+		return
+	}
+	for _, r := range t.Rows[1:] {
+		if r.Cells[column] != t.Rows[0].Cells[column] {
+			return
+		}
+	}
+	t.Title += ", " + t.Columns[column].Title + " " + t.Rows[0].Cells[column]
+	t.Columns = slices.Delete(slices.Clone(t.Columns), column, column+1)
+	for i, r := range t.Rows {
+		t.Rows[i].Cells = slices.Delete(r.Cells, column, column+1)
+	}
 }

@@ -33,7 +33,15 @@ func rungs(l *Ledger) []Rung {
 }
 
 func rungName(r *Rung) string {
-	return joined(" · ", r.Cause, name(r.Component))
+	return joined(" · ", r.Cause, name(component(r)))
+}
+
+// component is where a rung's time goes; "other" places it nowhere.
+func component(r *Rung) string {
+	if r.Component == "other" {
+		return ""
+	}
+	return r.Component
 }
 
 func ladder(pt *RunPoint, point int) Ladder {
@@ -47,7 +55,7 @@ func ladder(pt *RunPoint, point int) Ladder {
 		s := Step{Ms: signed(r.Ms), Sum: micros(sum), Share: share(r.Ms), Name: rungName(&r), Text: text(r.Text)}
 		if r.Cause == "unattributed" {
 			s.Kind = RowWarn
-			s.Name = joined(" · ", "UNATTRIBUTED", name(r.Component))
+			s.Name = joined(" · ", "UNATTRIBUTED", name(component(&r)))
 		}
 		out.Rows = append(out.Rows, s)
 	}
@@ -86,13 +94,11 @@ func ledgerTable(l *Ledger) *Table {
 	return t
 }
 
-// interval is a rung's range; one without any is exact.
+// interval is a rung's range. Ends that meet state none: that is not the same
+// as being exact.
 func interval(r *Rung) string {
-	if r.LoMs == 0 && r.HiMs == 0 && r.Ms != 0 {
-		return absent
-	}
 	if r.LoMs == r.HiMs {
-		return "exact"
+		return absent
 	}
 	return micros(r.LoMs) + " to " + micros(r.HiMs)
 }
@@ -117,7 +123,7 @@ func worth(l *Lever) string {
 	switch {
 	case l.Ms == nil:
 		return "not bounded yet"
-	case l.LoMs != nil && *l.LoMs != *l.Ms:
+	case l.LoMs != nil && *l.LoMs != 0 && *l.LoMs != *l.Ms:
 		return roughly(*l.LoMs) + " to " + roughly(*l.Ms) + " ms"
 	}
 	return "≤ " + roughly(*l.Ms) + " ms"
@@ -126,7 +132,8 @@ func worth(l *Lever) string {
 // severities in the order they are shown.
 var severities = []string{"high", "medium", "low", "note"}
 
-// mind is what changes how the numbers must be read, then the audit.
+// mind is what may decide the matter: findings of high severity, what changes
+// how the numbers must be read, and the other findings.
 func mind(run *Run, pt *RunPoint) Block {
 	var out List
 	if pt != nil {
@@ -139,11 +146,22 @@ func mind(run *Run, pt *RunPoint) Block {
 			}
 		}
 	}
+	findings := slices.Clone(run.Findings)
+	slices.SortStableFunc(findings, func(a, b Finding) int { return severity(a.Severity) - severity(b.Severity) })
+	high := 0
+	for high < len(findings) && severity(findings[high].Severity) == 0 {
+		high++
+	}
+	out.Items = append(out.Items, findingItems(findings[:high])...)
 	for _, w := range run.Warnings {
 		out.Items = append(out.Items, Item{Tag: "reading", Text: text(w.Text), Warn: true})
 	}
-	findings := slices.Clone(run.Findings)
-	slices.SortStableFunc(findings, func(a, b Finding) int { return severity(a.Severity) - severity(b.Severity) })
+	out.Items = append(out.Items, findingItems(findings[high:])...)
+	return out
+}
+
+func findingItems(findings []Finding) []Item {
+	var out []Item
 	for _, f := range findings {
 		item := Item{Tag: name(f.Severity), Text: text(f.Text), Warn: f.Severity == "high"}
 		if f.Advice != "" {
@@ -155,7 +173,7 @@ func mind(run *Run, pt *RunPoint) Block {
 		if f.Where != "" || f.Check != "" {
 			item.Notes = append(item.Notes, joined(" · ", text(f.Where), "check "+name(f.Check)))
 		}
-		out.Items = append(out.Items, item)
+		out = append(out, item)
 	}
 	return out
 }

@@ -108,8 +108,8 @@ func TestFindingsBySeverity(t *testing.T) {
 	for _, i := range mind(run, nil).(List).Items {
 		got = append(got, i.Text)
 	}
-	if s := strings.Join(got, ""); s != "wcedab" {
-		t.Errorf("order %s, want wcedab", s)
+	if s := strings.Join(got, ""); s != "cwedab" {
+		t.Errorf("order %s, want cwedab", s)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestLevers(t *testing.T) {
 		lever Lever
 		want  string
 	}{
-		{Lever{}, "not bounded yet"}, {Lever{Ms: at(2.166)}, "≤ 2.2 ms"}, {Lever{Ms: at(12.9), LoMs: at(5.9)}, "5.9 to 12.9 ms"}, {Lever{Ms: at(1), LoMs: at(1)}, "≤ 1.0 ms"},
+		{Lever{}, "not bounded yet"}, {Lever{Ms: at(2.166)}, "≤ 2.2 ms"}, {Lever{Ms: at(12.9), LoMs: at(5.9)}, "5.9 to 12.9 ms"}, {Lever{Ms: at(1), LoMs: at(1)}, "≤ 1.0 ms"}, {Lever{Ms: at(13.4), LoMs: at(0)}, "≤ 13.4 ms"},
 	} {
 		if got := worth(&c.lever); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.lever, got, c.want)

@@ -12,9 +12,10 @@ import (
 var sizes = []face{{8, 10.6}, {7.5, 10}, {7, 9.4}, {6.5, 8.8}}
 
 const (
-	gap     = 9.0  // points between columns
-	narrow  = 58.0 // the least that running text is given
-	padding = 3.2  // above and below a row
+	gap     = 9.0   // points between columns
+	narrow  = 58.0  // the least that a short text is given
+	wide    = 88.0 // and a long one
+	padding = 3.2   // above and below a row
 )
 
 // table prints a table that never leaves the page: texts wrap, then the type
@@ -90,6 +91,8 @@ func (p *printer) widths(t *reports.Table, columns []int, f face) ([]float64, bo
 			needs[n] = max(needs[n], w)
 			if t.Columns[i].Right || t.Columns[i].Whole && len(r.Cells[i]) <= 64 {
 				least[n] = max(least[n], w)
+			} else if w > 3*narrow {
+				least[n] = max(least[n], wide)
 			} else {
 				least[n] = max(least[n], min(w, narrow))
 			}

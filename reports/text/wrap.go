@@ -33,12 +33,19 @@ func wrap(s string, width int) []string {
 	return lines
 }
 
-// cut is the byte length of the longest start of s that takes width cells.
+// cut is where a word that is wider than width breaks: after a mark between
+// its parts if there is one, else where the line ends.
 func cut(s string, width int) int {
-	used := 0
+	used, mark := 0, 0
 	for i, r := range s {
 		if used += wide(r); used > width {
+			if mark > 0 {
+				return mark
+			}
 			return i
+		}
+		if strings.ContainsRune("/,:;", r) {
+			mark = i + len(string(r))
 		}
 	}
 	return len(s)
