@@ -28,7 +28,7 @@ var deepseek = Arch{
 			} else {
 				b.mlp("mlp", b.c.Int("intermediate_size"), 3)
 			}
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))
@@ -89,13 +89,13 @@ func (b *Builder) latentAttention(a latent, sparse, ownIndex bool) {
 	if a.q > 0 {
 		b.matrix(roofline.RoleQA, roofline.AttentionQKV, at+"q_a_proj", h*int64(a.q))
 		b.matrix(roofline.RoleQB, roofline.AttentionQKV, at+"q_b_proj", int64(a.q)*qOut)
-		b.norm(at+"q_a_layernorm", a.q)
+		b.norm(a.q, at+"q_a_layernorm")
 	} else {
 		b.matrix(roofline.RoleQB, roofline.AttentionQKV, at+"q_proj", h*qOut)
 	}
 	b.matrix(roofline.RoleKVA, roofline.AttentionQKV, at+"kv_a_proj_with_mqa", h*int64(a.c+a.rope))
 	b.matrix(roofline.RoleKVB, roofline.AttentionQKV, at+"kv_b_proj", int64(a.c)*heads*int64(a.nope+a.v))
-	b.norm(at+"kv_a_layernorm", a.c)
+	b.norm(a.c, at+"kv_a_layernorm")
 	b.matrix(roofline.RoleO, roofline.AttentionOut, at+"o_proj", heads*int64(a.v)*h)
 	cache := roofline.Cache{
 		Kind: roofline.CacheLatent, Component: roofline.AttentionCore,
@@ -117,7 +117,7 @@ func (b *Builder) latentAttention(a latent, sparse, ownIndex bool) {
 	b.matrix(roofline.RoleIndexQ, roofline.Indexer, at+"indexer.wq_b", int64(a.q)*index)
 	b.matrix(roofline.RoleIndexK, roofline.Indexer, at+"indexer.wk", h*int64(a.indexDim))
 	b.indexWeights(at+"indexer.weights_proj", h*int64(a.indexHeads))
-	b.indexNorm(at+"indexer.k_norm", 2*a.indexDim)
+	b.indexNorm(at+"indexer.k_norm", a.indexDim)
 	b.cache(roofline.Cache{
 		Kind: roofline.CacheIndex, Component: roofline.Indexer,
 		IndexHeads: a.indexHeads, HeadDim: a.indexDim,

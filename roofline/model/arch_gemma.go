@@ -15,7 +15,7 @@ var gemma3 = Arch{
 			b.root = "language_model.model"
 		}
 		a := b.shape()
-		a.qkNorm = 2 * a.dim
+		a.qNorm, a.kNorm = a.dim, a.dim
 		width, every := b.c.Int("intermediate_size"), b.c.Int("sliding_window_pattern", "_sliding_window_pattern")
 		types := b.c.layerTypes(b.d.Layers)
 		for i := range b.d.Layers {
@@ -26,7 +26,7 @@ var gemma3 = Arch{
 			}
 			b.attention(layer)
 			b.mlp("mlp", width, 3)
-			b.norm("input_layernorm", 4*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
 			b.layerNorms()
 			b.layerNorms()
 		}

@@ -9,7 +9,7 @@ var glm4moe = Arch{
 		a := b.shape()
 		a.bias = b.c.Bool(false, "attention_bias")
 		if b.c.Bool(false, "use_qk_norm") {
-			a.qkNorm = 2 * a.dim
+			a.qNorm, a.kNorm = a.dim, a.dim
 		}
 		b.mixtureShape()
 		width := b.c.Int("moe_intermediate_size")
@@ -26,7 +26,7 @@ var glm4moe = Arch{
 			} else {
 				b.mlp("mlp", b.c.Int("intermediate_size"), 3)
 			}
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"decodegap/roofline"
-	"decodegap/roofline/unit"
-)
+import "decodegap/roofline"
 
 // gptOSS alternates a short sliding window with full attention, has biases on
 // every projection and expert, and one attention sink a head.
@@ -29,7 +26,7 @@ var gptOSS = Arch{
 			b.vector(roofline.RoleRouter, roofline.MoERouter, "mlp.router.bias", int64(b.d.Experts))
 			b.expertBias(roofline.RoleExpert, "mlp.experts.gate_up_proj_bias", 2*width)
 			b.expertBias(roofline.RoleExpertOutBias, "mlp.experts.down_proj_bias", b.d.Hidden)
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))
@@ -39,8 +36,5 @@ var gptOSS = Arch{
 // expertBias adds one bias vector an expert, in BF16.
 func (b *Builder) expertBias(role roofline.Role, module string, width int) {
 	params := int64(b.d.Experts) * int64(width)
-	b.add(roofline.Tensor{
-		Role: role, Component: roofline.MoEExperts, Name: b.prefix + module, Params: params,
-		Bytes: unit.Bytes(2 * params), Format: BF16.Name, Evidence: b.q.From,
-	})
+	b.whole(roofline.Tensor{Role: role, Component: roofline.MoEExperts, Name: b.prefix + module, Params: params}, BF16)
 }

@@ -10,7 +10,7 @@ var llama = Arch{
 		case "Qwen2ForCausalLM":
 			a.bias = true // the family has q, k, v biases and states none
 		case "Qwen3ForCausalLM":
-			a.qkNorm = 2 * a.dim
+			a.qNorm, a.kNorm = a.dim, a.dim
 			a.bias = b.c.Bool(false, "attention_bias")
 		default:
 			a.bias = b.c.Bool(false, "attention_bias")
@@ -26,7 +26,7 @@ var llama = Arch{
 			}
 			b.attention(layer)
 			b.mlp("mlp", width, 3)
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))

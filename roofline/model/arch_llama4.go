@@ -46,7 +46,7 @@ var llama4 = Arch{
 			} else {
 				b.mlp("feed_forward", b.c.Int("intermediate_size_mlp"), 3)
 			}
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))

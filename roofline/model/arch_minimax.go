@@ -9,7 +9,7 @@ var minimax = Arch{
 	Build: func(b *Builder) {
 		a := b.shape()
 		if b.c.Bool(false, "use_qk_norm") {
-			a.qkNorm = (a.heads + a.kv) * a.dim
+			a.qNorm, a.kNorm = a.heads*a.dim, a.kv*a.dim
 		}
 		b.mixtureShape()
 		shared := b.c.IntOr(0, "shared_intermediate_size")
@@ -21,7 +21,7 @@ var minimax = Arch{
 			b.layer(i)
 			b.attention(a)
 			b.mixture(m)
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))

@@ -18,7 +18,7 @@ var mixtral = Arch{
 			b.layer(i)
 			b.attention(a)
 			b.mixture(m)
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))
@@ -32,7 +32,7 @@ var qwen3moe = Arch{
 	Doc:   "Qwen3 attention with query and key norms, mixture of experts",
 	Build: func(b *Builder) {
 		a := b.shape()
-		a.qkNorm = 2 * a.dim
+		a.qNorm, a.kNorm = a.dim, a.dim
 		a.bias = b.c.Bool(false, "attention_bias")
 		b.mixtureShape()
 		m := moe{module: "mlp", router: "gate", experts: "experts", width: b.c.Int("moe_intermediate_size")}
@@ -45,7 +45,7 @@ var qwen3moe = Arch{
 			} else {
 				b.mlp("mlp", b.c.Int("intermediate_size"), 3)
 			}
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))

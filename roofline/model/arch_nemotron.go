@@ -14,7 +14,7 @@ var nemotronH = Arch{
 	Names: []string{"NemotronHForCausalLM"},
 	Doc:   "hybrid of Mamba2, attention, two-matrix feed-forward and mixture sublayers",
 	Build: func(b *Builder) {
-		b.root = "backbone"
+		b.root, b.embed, b.finalNorm = "backbone", "embeddings", "norm_f"
 		a := b.shape()
 		a.module = "mixer"
 		a.bias = b.c.Bool(false, "attention_bias")
@@ -45,7 +45,7 @@ var nemotronH = Arch{
 				b.c.fail("hybrid_override_pattern", "unknown letter %q at position %d: expected M, *, - or E", letter, i)
 				return
 			}
-			b.norm("norm", b.d.Hidden)
+			b.norm(b.d.Hidden, "norm")
 			b.launch(roofline.Norm, 1)
 		}
 		b.d.AllReduces = b.d.Layers + 1
@@ -100,7 +100,7 @@ func (b *Builder) mamba2(m mambaShape) {
 	for _, name := range []string{"A_log", "D", "dt_bias"} {
 		b.vector(roofline.RoleState, roofline.SSM, at+name, int64(m.heads))
 	}
-	b.norm(at+"norm", int(inner))
+	b.norm(int(inner), at+"norm")
 	state := int64(m.heads) * int64(m.dim) * int64(m.state)
 	b.cache(roofline.Cache{
 		Kind: roofline.CacheState, Component: roofline.SSM,

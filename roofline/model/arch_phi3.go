@@ -13,7 +13,7 @@ var phi3 = Arch{
 			b.layer(i)
 			b.attention(a)
 			b.mlpNamed("mlp", width, "gate_up_proj", "gate_up_proj", "down_proj")
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	"decodegap/roofline"
 	"decodegap/roofline/unit"
@@ -20,7 +21,7 @@ var qwenNext = Arch{
 		}
 		a := b.shape()
 		a.gated = b.c.Bool(true, "attn_output_gate")
-		a.qkNorm = 2 * a.dim
+		a.qNorm, a.kNorm = a.dim, a.dim
 		a.bias = b.c.Bool(false, "attention_bias")
 		g := b.deltaNet()
 		mixed := b.c.Has("num_experts")
@@ -47,7 +48,7 @@ var qwenNext = Arch{
 			} else {
 				b.mlp("mlp", b.c.Int("intermediate_size"), 3)
 			}
-			b.norm("input_layernorm", 2*b.d.Hidden)
+			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
 		b.stateType("mamba_ssm_dtype")
@@ -74,13 +75,20 @@ func (b *Builder) linearAttention(g delta) {
 	h, at := int64(b.d.Hidden), "linear_attn."
 	keys, values := int64(g.keyHeads*g.keyDim), int64(g.valueHeads*g.valueDim)
 	channels := 2*keys + values
-	b.matrix(roofline.RoleState, roofline.SSM, at+"in_proj_qkvz", h*(channels+values))
-	b.matrix(roofline.RoleState, roofline.SSM, at+"in_proj_ba", h*2*int64(g.valueHeads))
+	if strings.HasPrefix(b.c.Architecture, "Qwen3_5") { // the same projections, kept apart
+		b.matrix(roofline.RoleState, roofline.SSM, at+"in_proj_qkv", h*channels)
+		b.matrix(roofline.RoleState, roofline.SSM, at+"in_proj_z", h*values)
+		b.matrix(roofline.RoleState, roofline.SSM, at+"in_proj_b", h*int64(g.valueHeads))
+		b.matrix(roofline.RoleState, roofline.SSM, at+"in_proj_a", h*int64(g.valueHeads))
+	} else {
+		b.matrix(roofline.RoleState, roofline.SSM, at+"in_proj_qkvz", h*(channels+values))
+		b.matrix(roofline.RoleState, roofline.SSM, at+"in_proj_ba", h*2*int64(g.valueHeads))
+	}
 	b.matrix(roofline.RoleState, roofline.SSM, at+"out_proj", values*h)
 	b.plain(roofline.RoleState, roofline.SSM, at+"conv1d", channels*int64(g.conv), BF16)
 	b.vector(roofline.RoleState, roofline.SSM, at+"A_log", int64(g.valueHeads))
 	b.vector(roofline.RoleState, roofline.SSM, at+"dt_bias", int64(g.valueHeads))
-	b.norm(at+"norm", g.valueDim)
+	b.norm(g.valueDim, at+"norm")
 	state := int64(g.valueHeads) * int64(g.keyDim) * int64(g.valueDim)
 	b.cache(roofline.Cache{
 		Kind: roofline.CacheState, Component: roofline.SSM,

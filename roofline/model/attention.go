@@ -7,7 +7,7 @@ import "decodegap/roofline"
 type gqa struct {
 	heads, kv, dim int
 	bias, outBias  bool
-	qkNorm         int  // weights of the query and key norms together, 0 for none
+	qNorm, kNorm   int  // weights of the query and key norms, 0 for none
 	gated          bool // q carries an output gate: twice as wide
 	sinks          bool
 	window, chunk  int
@@ -70,8 +70,9 @@ func (b *Builder) attention(a gqa) {
 	if a.sinks {
 		b.vector(roofline.RoleSinks, roofline.AttentionQKV, at+"sinks", int64(a.heads))
 	}
-	if a.qkNorm > 0 {
-		b.norm(at+"q_norm", a.qkNorm)
+	if a.qNorm > 0 {
+		b.norm(a.qNorm, at+"q_norm")
+		b.norm(a.kNorm, at+"k_norm")
 	}
 	b.cache(roofline.Cache{
 		Kind: roofline.CacheKV, Component: roofline.AttentionCore,

@@ -16,10 +16,12 @@ type Builder struct {
 	q *Quant
 	d *roofline.Decoder
 
-	assume *Format     // --weights: every matrix in this format, router left out
-	root   string      // module path above "layers"
-	prefix string      // of the current layer
-	here   *exclusions // narrowed to the current layer
+	h                *headers    // nil without tensor headers
+	assume           *Format     // --weights: every matrix in this format, router left out
+	root             string      // module path above "layers"
+	embed, finalNorm string      // of families that name them otherwise
+	prefix           string      // of the current layer
+	here             *exclusions // narrowed to the current layer
 
 	tensors map[roofline.Tensor]int // by everything but Name and Repeat
 	caches  map[roofline.Cache]int
@@ -35,7 +37,10 @@ func newBuilder(c *Config, q *Quant, d *roofline.Decoder, assume *Format) *Build
 
 // layer starts decoder block i.
 func (b *Builder) layer(i int) {
-	b.prefix = b.root + ".layers." + strconv.Itoa(i) + "."
+	if b.h != nil && i == 0 {
+		b.root = b.h.layers // names of one model differ between releases of the library
+	}
+	b.prefix = join(b.root, "layers.") + strconv.Itoa(i) + "."
 	if b.q.excluded != nil {
 		b.here = b.q.excluded.under(b.prefix)
 	}
@@ -57,11 +62,33 @@ func (b *Builder) add(t roofline.Tensor) {
 // matrix adds a 2-D projection of the current layer that a checkpoint may
 // quantize. Module is its path below the layer.
 func (b *Builder) matrix(role roofline.Role, c roofline.Component, module string, params int64) {
-	f, from := b.stored(b.prefix + module)
-	b.add(roofline.Tensor{
-		Role: role, Component: c, Name: b.prefix + module, Params: params,
-		Bytes: unit.Bytes(float64(params) * f.Bytes), Format: f.Name, Math: f.Math, Evidence: from, Matrix: true,
-	})
+	path := b.prefix + module
+	t := roofline.Tensor{Role: role, Component: c, Name: path, Params: params, Matrix: true}
+	if bytes, f, ok := b.header(path, params); ok {
+		b.exact(t, bytes, f)
+		return
+	}
+	f, from := b.stored(path)
+	t.Bytes, t.Format, t.Math, t.Evidence = unit.Bytes(float64(params)*f.Bytes), f.Name, f.Math, from
+	b.add(t)
+}
+
+// header takes a module's bytes from the tensor headers, if there are any.
+func (b *Builder) header(path string, params int64) (float64, Format, bool) {
+	if b.h == nil || b.assume != nil {
+		return 0, Format{}, false
+	}
+	bytes, f, ok := b.h.take(path, params)
+	if !ok {
+		b.h.missing = append(b.h.missing, path)
+	}
+	return bytes, f, ok
+}
+
+// exact adds a tensor whose bytes the headers state.
+func (b *Builder) exact(t roofline.Tensor, bytes float64, f Format) {
+	t.Bytes, t.Format, t.Math, t.Evidence = unit.Bytes(bytes), f.Name, f.Math, roofline.FromHeaders
+	b.add(t)
 }
 
 // stored is the format of one quantizable module and what says so.
@@ -74,37 +101,42 @@ func (b *Builder) stored(module string) (Format, roofline.Evidence) {
 
 // plain adds a matrix that no checkpoint quantizes, in the given format.
 func (b *Builder) plain(role roofline.Role, c roofline.Component, module string, params int64, f Format) {
-	b.add(roofline.Tensor{
-		Role: role, Component: c, Name: b.prefix + module, Params: params,
-		Bytes: unit.Bytes(float64(params) * f.Bytes), Format: f.Name, Math: f.Math, Evidence: b.q.From, Matrix: true,
-	})
+	b.whole(roofline.Tensor{Role: role, Component: c, Name: b.prefix + module, Params: params, Matrix: true, Math: f.Math}, f)
+}
+
+// whole adds a tensor that is not quantized: from the headers, else in format f.
+func (b *Builder) whole(t roofline.Tensor, f Format) {
+	if bytes, stored, ok := b.header(t.Name, t.Params); ok {
+		stored.Math = t.Math
+		b.exact(t, bytes, stored)
+		return
+	}
+	t.Bytes, t.Format, t.Evidence = unit.Bytes(float64(t.Params)*f.Bytes), f.Name, b.q.From
+	b.add(t)
 }
 
 // vector adds counted parameters that multiply nothing: biases, sinks.
 func (b *Builder) vector(role roofline.Role, c roofline.Component, module string, params int64) {
-	if params == 0 {
-		return
+	if params > 0 {
+		b.whole(roofline.Tensor{Role: role, Component: c, Name: b.prefix + module, Params: params}, BF16)
 	}
-	b.add(roofline.Tensor{
-		Role: role, Component: c, Name: b.prefix + module, Params: params,
-		Bytes: unit.Bytes(2 * params), Format: BF16.Name, Evidence: b.q.From,
-	})
 }
 
-// norm adds norm weights of the current layer, by convention uncounted.
-func (b *Builder) norm(module string, params int) {
-	b.add(roofline.Tensor{
-		Role: roofline.RoleNorm, Component: roofline.Norm, Name: b.prefix + module, Params: int64(params),
-		Bytes: unit.Bytes(2 * params), Format: BF16.Name, Evidence: b.q.From, Uncounted: true,
-	})
+// norm adds norm weights of the current layer, by convention uncounted: the
+// same number under each name.
+func (b *Builder) norm(params int, modules ...string) {
+	for _, m := range modules {
+		b.whole(roofline.Tensor{Role: roofline.RoleNorm, Component: roofline.Norm, Name: b.prefix + m, Params: int64(params), Uncounted: true}, BF16)
+	}
 }
 
-// indexNorm adds a norm that only the sparse-attention index needs.
+// indexNorm adds the weight and bias of a norm that only the sparse-attention
+// index needs.
 func (b *Builder) indexNorm(module string, params int) {
-	b.add(roofline.Tensor{
-		Role: roofline.RoleNorm, Component: roofline.Norm, Name: b.prefix + module, Params: int64(params),
-		Bytes: unit.Bytes(2 * params), Format: BF16.Name, Evidence: b.q.From, Uncounted: true, IndexNorm: true,
-	})
+	for _, part := range []string{"", ".bias"} {
+		b.whole(roofline.Tensor{Role: roofline.RoleNorm, Component: roofline.Norm, Name: b.prefix + module + part,
+			Params: int64(params), Uncounted: true, IndexNorm: true}, BF16)
+	}
 }
 
 // experts adds the routed experts of the current layer: for each expert, one
@@ -112,6 +144,17 @@ func (b *Builder) indexNorm(module string, params int) {
 func (b *Builder) experts(module string, each int64, names ...string) {
 	e := b.d.Experts
 	base := b.prefix + module + "."
+	t := roofline.Tensor{
+		Role: roofline.RoleExpert, Component: roofline.MoEExperts, Name: b.prefix + module,
+		Params: int64(e) * int64(len(names)) * each, Matrix: true,
+	}
+	if b.h != nil && b.assume == nil {
+		if bytes, f, ok := b.h.takeBelow(t.Name, b.h.below(base), t.Params); ok {
+			b.exact(t, bytes, f)
+			return
+		}
+		b.h.missing = append(b.h.missing, t.Name)
+	}
 	var bytes float64
 	var first Format
 	var from roofline.Evidence
@@ -133,11 +176,8 @@ func (b *Builder) experts(module string, each int64, names ...string) {
 	if mixed {
 		label = "mixed"
 	}
-	b.add(roofline.Tensor{
-		Role: roofline.RoleExpert, Component: roofline.MoEExperts, Name: b.prefix + module,
-		Params: int64(e) * int64(len(names)) * each, Bytes: unit.Bytes(bytes),
-		Format: label, Math: first.Math, Evidence: from, Matrix: true,
-	})
+	t.Bytes, t.Format, t.Math, t.Evidence = unit.Bytes(bytes), label, first.Math, from
+	b.add(t)
 }
 
 // router adds the router matrix; moe_router_dtype float32 stores it in FP32.
@@ -194,20 +234,27 @@ func (b *Builder) foldKernels(k roofline.Kernels) {
 func (b *Builder) ends(tied bool) {
 	b.prefix = ""
 	params := int64(b.d.Vocab) * int64(b.d.Hidden)
-	b.add(roofline.Tensor{
-		Role: roofline.RoleEmbed, Component: roofline.Embedding, Name: b.root + ".embed_tokens",
-		Params: params, Bytes: unit.Bytes(2 * params), Format: BF16.Name, Evidence: b.q.From, Uncounted: tied,
-	})
-	b.norm(b.root+".norm", b.d.Hidden)
-	head := roofline.Tensor{
-		Role: roofline.RoleHead, Component: roofline.LMHead, Name: "lm_head",
-		Params: params, Bytes: unit.Bytes(2 * params), Format: BF16.Name, Math: roofline.BF16, Evidence: b.q.From, Matrix: true,
+	embed, norm := join(b.root, "embed_tokens"), join(b.root, "norm")
+	if b.embed != "" {
+		embed, norm = join(b.root, b.embed), join(b.root, b.finalNorm)
 	}
-	if b.assume != nil {
+	b.whole(roofline.Tensor{Role: roofline.RoleEmbed, Component: roofline.Embedding, Name: embed, Params: params, Uncounted: tied}, BF16)
+	b.norm(b.d.Hidden, norm)
+	head := roofline.Tensor{Role: roofline.RoleHead, Component: roofline.LMHead, Name: "lm_head", Params: params, Matrix: true, Math: roofline.BF16}
+	switch {
+	case b.assume != nil:
 		head.Bytes, head.Format, head.Math = unit.Bytes(float64(params)*b.assume.Bytes), b.assume.Name, b.assume.Math
 		head.Evidence = roofline.FromAssumption
+		b.add(head)
+	case tied && b.h != nil && b.h.modules["lm_head"] == nil:
+		if s := b.h.modules[embed]; s != nil { // the table is the head
+			b.exact(head, float64(s.bytes), s.format)
+			break
+		}
+		fallthrough
+	default:
+		b.whole(head, BF16)
 	}
-	b.add(head)
 	b.launch(roofline.Embedding, 1)
 	b.launch(roofline.Norm, 1)
 	b.launch(roofline.LMHead, 1)

@@ -78,13 +78,13 @@ func (e CatalogueEntry) load(side string, opt Options) (*Loaded, error) {
 		if err != nil {
 			return nil, fmt.Errorf("catalogue %s: %w", e.Name, err)
 		}
-		d, err := build(e.Name, c, q, opt)
+		d, err := build(e.Name, c, q, nil, opt)
 		if err != nil {
 			return nil, fmt.Errorf("catalogue %s: %w", e.Name, err)
 		}
 		return e.published(&Loaded{d, sources}), nil
 	}
-	l, err := decode(e.Name, "catalogue:"+e.Name, e.Config, sources, side, opt)
+	l, err := decode(e.Name, "catalogue:"+e.Name, e.Config, sources, side, nil, opt)
 	if err != nil {
 		return nil, err
 	}

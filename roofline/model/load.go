@@ -66,15 +66,31 @@ func Load(ref, side string, opt Options) (*Loaded, error) {
 	return nil, fmt.Errorf("model %q: no such file and no such catalogue name; %s", ref, hint)
 }
 
+// loadFolder reads a checkpoint: its configuration, its side file and, where
+// tensor files are there, their headers.
 func loadFolder(dir, side string, opt Options) (*Loaded, error) {
 	path := filepath.Join(dir, "config.json")
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("model folder %s: no config.json in it", dir)
 	}
-	return loadFile(path, side, opt)
+	h, err := readHeaders(dir)
+	if err != nil {
+		return nil, err
+	}
+	return loadConfig(path, side, h, opt)
 }
 
+// loadFile reads what a file's name says it is.
 func loadFile(path, side string, opt Options) (*Loaded, error) {
+	base := filepath.Base(path)
+	switch {
+	case strings.HasSuffix(base, ".safetensors"), strings.HasSuffix(base, ".safetensors.index.json"):
+		return loadTensors(path, side, opt)
+	}
+	return loadConfig(path, side, nil, opt)
+}
+
+func loadConfig(path, side string, h *tensorFile, opt Options) (*Loaded, error) {
 	data, source, err := readFile(path, "model")
 	if err != nil {
 		return nil, err
@@ -85,11 +101,12 @@ func loadFile(path, side string, opt Options) (*Loaded, error) {
 			side = beside
 		}
 	}
-	return decode(modelName(path), path, data, []Source{source}, side, opt)
+	return decode(modelName(path), path, data, []Source{source}, side, h, opt)
 }
 
-// decode reads a configuration and, if named, its side file.
-func decode(name, path string, data []byte, sources []Source, side string, opt Options) (*Loaded, error) {
+// decode reads a configuration and, if named, its side file; h, if not nil,
+// holds the checkpoint's tensor headers.
+func decode(name, path string, data []byte, sources []Source, side string, h *tensorFile, opt Options) (*Loaded, error) {
 	c, err := parseConfig(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -108,11 +125,20 @@ func decode(name, path string, data []byte, sources []Source, side string, opt O
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	d, err := build(name, c, q, opt)
+	d, err := build(name, c, q, nil, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", sources[0].Path, err)
 	}
-	return &Loaded{d, sources}, nil
+	if h == nil {
+		return &Loaded{d, sources}, nil
+	}
+	exact, err := build(name, c, q, newHeaders(h.tensors, q), opt)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", sources[0].Path, err)
+	}
+	exact.Notes = append(exact.Notes, h.notes...)
+	exact.Notes = append(exact.Notes, differences(d, exact)...)
+	return &Loaded{exact, append(sources, h.sources...)}, nil
 }
 
 // modelName is the folder's name for a config.json, else the file's stem.

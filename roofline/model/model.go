@@ -33,8 +33,9 @@ type Options struct {
 // maxLayers bounds the decoder blocks of a configuration.
 const maxLayers = 4096
 
-// build makes the decoder a configuration describes.
-func build(name string, c *Config, q *Quant, opt Options) (*roofline.Decoder, error) {
+// build makes the decoder a configuration describes; h, if not nil, has the
+// exact bytes of its modules.
+func build(name string, c *Config, q *Quant, h *headers, opt Options) (*roofline.Decoder, error) {
 	arch, err := find(c)
 	if err != nil {
 		return nil, err
@@ -56,9 +57,17 @@ func build(name string, c *Config, q *Quant, opt Options) (*roofline.Decoder, er
 	}
 	d.AllReduces = 2*d.Layers + 1 // one after attention and MLP each, one after the embedding
 	b := newBuilder(c, q, d, opt.Assume)
+	b.h = h
 	arch.Build(b)
 	if c.err != nil {
 		return nil, c.err
+	}
+	if h != nil && opt.Assume == nil {
+		d.BytesSource = roofline.FromHeaders
+		d.Notes = append(d.Notes, h.check(d.Layers)...)
+		if len(h.missing) > 0 {
+			d.Notes = append(d.Notes, fmt.Sprintf("not in the tensor headers, taken from the %s instead: %s", q.From, few(h.missing)))
+		}
 	}
 	var total float64
 	for _, t := range d.Tensors {

@@ -19,6 +19,8 @@ type Quant struct {
 	From    roofline.Evidence
 	Method  string
 
+	packedBits int // of integer formats packed into 32-bit words, 0 otherwise
+
 	excluded *exclusions
 	only     []string          // kinds of modules the format is limited to, nil for all
 	layers   map[string]Format // per-module formats (mixed precision), by module name

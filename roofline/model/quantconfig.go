@@ -87,8 +87,10 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 		err = q.groups(c.Groups)
 	case "awq":
 		q.Default, err = c.integers("AWQ", derefOr(c.ZeroPoint, true))
+		q.packedBits = c.width()
 	case "gptq":
 		q.Default, err = c.integers("GPTQ", !derefOr(c.Sym, true))
+		q.packedBits = c.width()
 	case "bitsandbytes":
 		switch {
 		case c.Load4Bit:
@@ -130,13 +132,17 @@ func (c *quantConfig) kv() (roofline.DType, error) {
 	return kvType(c.KVAlgo)
 }
 
+func (c *quantConfig) width() int {
+	if c.Bits != 0 {
+		return c.Bits
+	}
+	return c.WBit
+}
+
 // integers is AWQ's and GPTQ's grouped integer format; group −1 means one
 // scale a column, left out as of no size.
 func (c *quantConfig) integers(name string, zeros bool) (Format, error) {
-	bits := c.Bits
-	if bits == 0 {
-		bits = c.WBit
-	}
+	bits := c.width()
 	if bits < 2 || bits > 8 {
 		return Format{}, fmt.Errorf("%s with bits %d: expected 2 to 8", name, bits)
 	}
@@ -170,6 +176,9 @@ func (q *Quant) groups(groups map[string]json.RawMessage) error {
 			return fmt.Errorf("config_groups %q: %w", name, err)
 		}
 		found = append(found, f)
+		if g.Weights.Type == "int" && g.Weights.Bits < 8 {
+			q.packedBits = g.Weights.Bits
+		}
 	}
 	if len(found) == 0 {
 		return fmt.Errorf("config_groups: no group describes weights")

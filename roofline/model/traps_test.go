@@ -52,7 +52,7 @@ func read(config, side string) (*roofline.Decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return build("test", c, q, Options{})
+	return build("test", c, q, nil, Options{})
 }
 
 func mustEdit(t *testing.T, name string, changes map[string]any) *roofline.Decoder {
