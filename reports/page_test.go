@@ -148,3 +148,29 @@ func TestSeriesMismatch(t *testing.T) {
 	}
 	t.Error("no table")
 }
+
+// TestManyPoints: a sweep keeps its table whole and its ladders few.
+func TestManyPoints(t *testing.T) {
+	pt := point()
+	pt.Ledger = &Ledger{MeasuredMs: 100, Floor: FloorName{"ideal", "sheet"}, FloorMs: 100, Closes: true}
+	run := &Run{}
+	for range 100 {
+		run.Points = append(run.Points, pt)
+	}
+	ladders, rows, said := 0, 0, ""
+	for _, b := range points(run, 0) {
+		switch b := b.(type) {
+		case Ladder:
+			ladders++
+		case *Table:
+			if b.ID == "points" {
+				rows = len(b.Rows)
+			}
+		case Paragraph:
+			said = string(b)
+		}
+	}
+	if ladders != maxLedgers || rows != 100 || said != "The ledgers of 75 more points are in the record and its CSV." {
+		t.Errorf("%d ladders, %d rows, %q", ladders, rows, said)
+	}
+}

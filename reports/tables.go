@@ -165,17 +165,28 @@ func points(run *Run, primary int) []Block {
 		}
 		t.Rows = append(t.Rows, row)
 	}
+	shown, more := 0, 0
 	for i := range run.Points {
 		pt := &run.Points[i]
 		if i == primary || pt.Ledger == nil {
+			continue
+		}
+		if shown++; shown > maxLedgers {
+			more++
 			continue
 		}
 		table := ledgerTable(pt.Ledger)
 		table.ID = fmt.Sprintf("ledger-%d", i)
 		blocks = append(blocks, Heading{fmt.Sprintf("point-%d", i), joined(" · ", upper(pointName(pt)), name(pt.Label))}, ladder(pt, i), table)
 	}
+	if more > 0 {
+		blocks = append(blocks, Paragraph(fmt.Sprintf("The ledgers of %d more points are in the record and its CSV.", more)))
+	}
 	return blocks
 }
+
+// maxLedgers bounds the ladders after the first; a sweep may have thousands.
+const maxLedgers = 24
 
 func upper(s string) string {
 	if s == "" {
