@@ -12,10 +12,10 @@ import (
 var sizes = []face{{8, 10.6}, {7.5, 10}, {7, 9.4}, {6.5, 8.8}}
 
 const (
-	gap     = 9.0   // points between columns
-	narrow  = 58.0  // the least that a short text is given
+	gap     = 9.0  // points between columns
+	narrow  = 58.0 // the least that a short text is given
 	wide    = 88.0 // and a long one
-	padding = 3.2   // above and below a row
+	padding = 3.2  // above and below a row
 )
 
 // table prints a table that never leaves the page: texts wrap, then the type
