@@ -30,7 +30,7 @@ var types = []known{
 	{Type: Type{"Q5_0", 32, 22}},
 	{Type: Type{"Q5_1", 32, 24}},
 	{Type: Type{"Q8_0", 32, 34}},
-	{Type: Type{"Q8_1", 32, 36}},
+	{Type: Type{"Q8_1", 32, 36}},  // the Python writer (gguf-py 0.19) says 40, which ggml does not read
 	{Type: Type{"Q2_K", 256, 84}}, // 10
 	{Type: Type{"Q3_K", 256, 110}},
 	{Type: Type{"Q4_K", 256, 144}},
@@ -72,9 +72,9 @@ func typeOf(id uint32) (Type, error) {
 		return Type{}, fmt.Errorf("type %d, expected one up to %d (%s); the file is of a newer or a changed llama.cpp",
 			id, len(types)-1, types[len(types)-1].Name)
 	}
-	if k := types[id]; k.Block > 0 {
-		return k.Type, nil
-	} else {
+	k := types[id]
+	if k.Block == 0 {
 		return Type{}, fmt.Errorf("type %d, %s, has been removed from the format; take a file in %s", id, k.Name, k.instead)
 	}
+	return k.Type, nil
 }

@@ -1,7 +1,9 @@
 // Package safetensors reads the headers of safetensors checkpoints: names,
 // types, shapes and sizes of the tensors. It refuses to read tensor data, to
 // follow an index out of its folder, to guess the size of what is not there,
-// and to accept a header the reference implementation would refuse.
+// and to accept a header the reference implementation would refuse, but for
+// two cases that leave the sizes certain: element types that are not known, and
+// files that are cut short within their data.
 //
 // The format is described at github.com/huggingface/safetensors, README.md,
 // "Format".
