@@ -43,16 +43,20 @@ build: ## build ./decodegap
 		exit 1; \
 	fi
 
+# The founding case: two benchmark series of GLM-5-NVFP4 on eight PCIe cards, the
+# launch command of the second, the team's own floor, and what is known of the
+# machine between the two.
 FOUNDING := testdata/bench/founding
 demo: build ## build, then diagnose the founding case; reports go to out/
 	@mkdir -p out
-	@echo "diagnose GLM-5-NVFP4 on 8 x RTX PRO 6000 Blackwell Workstation"
 	@./decodegap$(EXE) diagnose glm-5-nvfp4 --hardware "RTX PRO 6000 Blackwell Workstation" --tp 8 --engine sglang \
 		--bench $(FOUNDING)/flashinfer_cutlass.jsonl,$(FOUNDING)/flashinfer_cutedsl.jsonl \
-		--launch $(FOUNDING)/launch_cutedsl.sh \
-		--report out/gap.html,out/gap.pdf,out/gap.md -o out/run.json
+		--launch testdata/launch/founding.sh --assume nvfp4@1800 \
+		--fact "flashinfer_cutlass:host.kernel=before the upgrade to 6.14.11" --fact flashinfer_cutedsl:host.kernel=6.14.11 \
+		--quiet --report out/gap.html,out/gap.pdf,out/gap.md -o out/run.json
+	@echo
 	@echo "reports  out/gap.html out/gap.pdf out/gap.md"
-	@echo "record   out/run.json"
+	@echo "record   out/run.json    (render it again: ./decodegap report; gate on it: ./decodegap gate)"
 
 test: tools fmt vet unit portable modules ## every check; on Debian as root installs the tools that tests need
 

@@ -29,6 +29,16 @@ func bestRow(run *Run, pt *RunPoint) HeadRow {
 	return row
 }
 
+// BestKnownMs is the best publicly known time per token, in ms, at the point's
+// batch, on as many of the same GPUs and with the same kind of decoding.
+func BestKnownMs(run *Run, pt *RunPoint) (float64, bool) {
+	b := bestRecord(run, pt)
+	if b == nil {
+		return 0, false
+	}
+	return recordMs(b), true
+}
+
 func bestRecord(run *Run, pt *RunPoint) *Best {
 	var best *Best
 	for i := range run.Records {

@@ -7,6 +7,7 @@ const (
 	BenchSchema   = "decodegap/bench/1"
 	GateSchema    = "decodegap/gate/1"
 	CompareSchema = "decodegap/compare/1"
+	ListSchema    = "decodegap/list/1"
 )
 
 // FloorDocument is what `floor --json` prints.
@@ -95,4 +96,11 @@ type CompareDocument struct {
 	Series     []Series   `json:"series"`
 	Comparison Comparison `json:"comparison"`
 	Warnings   []Warning  `json:"warnings"`
+}
+
+// ListDocument is what `list --json` prints.
+type ListDocument struct {
+	Schema string           `json:"schema"`
+	Kind   string           `json:"kind"`  // models, hardware, formats, …
+	Items  []map[string]any `json:"items"` // each with the fields of its kind
 }

@@ -14,7 +14,7 @@ func gap(run *Run, point int) []Block {
 	pt := &run.Points[point]
 	if pt.Ledger == nil {
 		if pt.Measured == nil {
-			return []Block{Paragraph("There is no measured time to explain. Give one with --measured, --bench or --trace.")}
+			return []Block{Paragraph("There is no measured time to explain. Give one with --measured or --bench.")}
 		}
 		return []Block{Paragraph("The record holds no ledger for this point.")}
 	}

@@ -117,12 +117,15 @@ func worthTable(pt *RunPoint) *Table {
 func assumptions(run *Run) []Block {
 	t := &Table{ID: "assumptions", Columns: []Column{
 		{Title: "assumption"}, {Title: "GB a GPU", Right: true}, {Title: "GB/s", Right: true}, {Title: "ms/token", Right: true},
-		{Title: "tok/s", Right: true}, {Title: "holds here"}, {Title: "note"},
-	}, Title: "The same model under assumptions that people make"}
+		{Title: "tok/s", Right: true}, {Title: "η", Right: true}, {Title: "holds here"}, {Title: "note"},
+	}, Title: "The same weights under assumptions that people make", Note: "Weights only: no cache, no communication, no launches. η: this row's time ÷ the measured time of the first point."}
 	for _, a := range run.Assumptions {
-		row := Row{Cells: []string{orAbsent(name(a.Name)), decimals(a.WeightGB, 2), plain(a.Bandwidth), millis(a.MsPerToken), rate(a.TokPerS), "yes", orAbsent(a.Text)}}
+		row := Row{Cells: []string{orAbsent(name(a.Name)), decimals(a.WeightGB, 4), plain(a.Bandwidth), decimals(a.MsPerToken, 3), rate(a.TokPerS), absent, "yes", orAbsent(a.Text)}}
+		if m := run.Points[0].Measured; m != nil {
+			row.Cells[5] = percent(a.MsPerToken / m.ValueMs)
+		}
 		if !a.Honest {
-			row.Kind, row.Cells[5] = RowWarn, "no"
+			row.Kind, row.Cells[6] = RowWarn, "no"
 		}
 		t.Rows = append(t.Rows, row)
 	}

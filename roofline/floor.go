@@ -79,7 +79,7 @@ func (e *MissingError) Error() string {
 func Compute(s Step, m Machine, kind Kind) (Floor, error) {
 	bw, ok := m.Bandwidth()
 	if !ok {
-		return Floor{}, &MissingError{DRAMRead, m.Name, "give --bandwidth GB/s, or --ceilings from a probe"}
+		return Floor{}, &MissingError{DRAMRead, m.Name, "give --bandwidth GB/s"}
 	}
 	f := Floor{Kind: kind, Basis: m.Ceilings[DRAMRead].Basis, ComputeKnown: true}
 	for _, op := range s.Ops {

@@ -51,7 +51,8 @@ func newDiagnoseCommand(env *environment) *cobra.Command {
 operating point and explains the difference as a ledger that adds up. What no
 evidence explains is shown as unattributed.
 
-With -o it writes the run record, from which report and gate work later.
+It prints the report's first page; --report writes the whole of it. With -o it
+writes the run record, from which report and gate work later.
 
 ` + exitcode.Help,
 		Example: `  decodegap diagnose llama-3.1-8b --hardware "H200 SXM" --measured 7.18ms --context 513
@@ -109,7 +110,7 @@ func runDiagnose(cmd *cobra.Command, env *environment, ref string, opt diagnoseO
 }
 
 // writeRun writes the record: to -o if given, and to stdout as JSON with
-// --json, else as text.
+// --json, else the summary of its first page.
 func (o *diagnoseOptions) writeRun(env *environment, run *reports.Run) error {
 	record := func(w io.Writer) error { return writeJSON(w, run) }
 	if o.file != "" && o.file != "-" {
@@ -125,7 +126,7 @@ func (o *diagnoseOptions) writeRun(env *environment, run *reports.Run) error {
 	if o.json {
 		return record(env.stdout)
 	}
-	return text.Renderer.Render(env.stdout, run)
+	return text.Summary(env.stdout, run)
 }
 
 // reportFiles finds the renderer of each report file by its extension.

@@ -10,6 +10,7 @@ import (
 
 	"decodegap/cmd/internal/exitcode"
 	"decodegap/cmd/internal/term"
+	"decodegap/reports"
 	"decodegap/roofline/nearest"
 )
 
@@ -60,13 +61,6 @@ func newListCommand(env *environment) *cobra.Command {
 	return cmd
 }
 
-// listDocument is what `list --json` prints.
-type listDocument struct {
-	Schema string           `json:"schema"`
-	Kind   string           `json:"kind"`
-	Items  []map[string]any `json:"items"`
-}
-
 func runList(env *environment, l listing, opt listOptions) error {
 	items, err := l.Items()
 	if err != nil {
@@ -74,7 +68,7 @@ func runList(env *environment, l listing, opt listOptions) error {
 	}
 	return opt.write(env, func(w io.Writer) error {
 		if opt.json {
-			return writeJSON(w, listDocument{"decodegap/list/1", l.Kind, items})
+			return writeJSON(w, reports.ListDocument{Schema: reports.ListSchema, Kind: l.Kind, Items: items})
 		}
 		return term.Table{Columns: l.Columns, Rows: l.Rows(items)}.Write(w, env.width())
 	})

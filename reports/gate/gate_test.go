@@ -62,8 +62,8 @@ func TestVerdicts(t *testing.T) {
 		{name: "rung without evidence", policy: common + "max_unattributed: 50%", run: func(r *reports.Run) { r.Points[0].Ledger.Rungs[2].Evidence = "" }, verdict: Fail, why: "92.9 %"},
 
 		{name: "evidence shown", policy: common + "require: [trace, bench, probes, interval, ledger, fingerprint]", verdict: Pass},
-		{name: "no trace", policy: common + "require: [trace]", run: func(r *reports.Run) { r.Inputs = nil }, verdict: NotComparable, why: "no trace was read"},
-		{name: "no probes", policy: common + "require: [probes]", run: func(r *reports.Run) { r.Hardware.Ceilings = r.Hardware.Ceilings[:1] }, verdict: NotComparable, why: "no ceiling was probed"},
+		{name: "no trace", policy: common + "require: [trace]", run: func(r *reports.Run) { r.Inputs = nil }, verdict: NotComparable, why: "the record holds no trace"},
+		{name: "no probes", policy: common + "require: [probes]", run: func(r *reports.Run) { r.Hardware.Ceilings = r.Hardware.Ceilings[:1] }, verdict: NotComparable, why: "no ceiling of the record was probed"},
 		{name: "no headers", policy: common + "require: [headers]", verdict: NotComparable, why: "counted from side-file"},
 		{name: "no interval", policy: common + "require: [interval]", run: noInterval, verdict: NotComparable, why: "no interval of the measured time at batch 1"},
 		{name: "no launch", policy: common + "require: [launch]", verdict: NotComparable},

@@ -35,7 +35,7 @@ func judgeEfficiency(c *candidate, t target) reports.GateRule {
 	}
 	r := reports.GateRule{Point: t.name, Limit: t.min, Value: ptr(e.ratio), Unit: "ratio"}
 	value, limit := shares(e.ratio, *t.min)
-	figures := fmt.Sprintf("%s floor / %s measured%s", ms(e.floorMs), ms(e.measuredMs), bestKnown(c.run, t.point.Batch))
+	figures := fmt.Sprintf("%s floor / %s measured%s", ms(e.floorMs), ms(e.measuredMs), bestKnown(c.run, t.point))
 	switch {
 	case e.beatsFloor():
 		r.Verdict = NotComparable
@@ -54,16 +54,11 @@ func judgeEfficiency(c *candidate, t target) reports.GateRule {
 	return r
 }
 
-// bestKnown is the fastest publicly known time at that many sequences, for
-// scale; empty where none is known.
-func bestKnown(run *reports.Run, batch int) string {
-	best := 0.0
-	for _, r := range run.Records {
-		if r.Concurrency == batch && r.MsPerToken != nil && *r.MsPerToken > 0 && (best == 0 || *r.MsPerToken < best) {
-			best = *r.MsPerToken
-		}
-	}
-	if best == 0 {
+// bestKnown is the best publicly known time at the point, for scale; empty
+// where none is known.
+func bestKnown(run *reports.Run, p *reports.RunPoint) string {
+	best, ok := reports.BestKnownMs(run, p)
+	if !ok {
 		return ""
 	}
 	return "; best publicly known " + ms(best)

@@ -36,7 +36,7 @@ var floorRule = Rule{
 func wayToFloor(basis string) string {
 	switch basis {
 	case "probed":
-		return "; diagnose --probe or --ceilings FILE adds probed ones"
+		return "; only a record made with probes has probed ones"
 	case "given":
 		return "; diagnose --bandwidth adds given ones"
 	}

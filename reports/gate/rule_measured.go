@@ -16,7 +16,7 @@ var measuredRule = Rule{
 		for _, t := range c.targets {
 			m := t.point.Measured
 			if m == nil {
-				out = append(out, notComparable(t.name, "not measured; give diagnose --measured, --bench or --url, or leave the point out of the policy"))
+				out = append(out, notComparable(t.name, "not measured; give diagnose --measured or --bench, or leave the point out of the policy"))
 				continue
 			}
 			r := pass(t.name, fmt.Sprintf("%s per token, %s, from %s%s", ms(m.ValueMs), m.Statistic, m.Source, intervalText(m)))

@@ -40,7 +40,7 @@ type Requirement struct {
 
 // Requirements lists what a policy may require.
 var Requirements = []Requirement{
-	{"trace", "a profiler trace was read", func(c *candidate) string { return c.lacksInput("trace", "no trace was read; give diagnose --trace") }},
+	{"trace", "a profiler trace was read", func(c *candidate) string { return c.lacksInput("trace", "the record holds no trace") }},
 	{"bench", "a benchmark file was read", func(c *candidate) string {
 		return c.lacksInput("bench", "no benchmark file was read; give diagnose --bench")
 	}},
@@ -53,7 +53,7 @@ var Requirements = []Requirement{
 				return ""
 			}
 		}
-		return "no ceiling was probed; give diagnose --probe or --ceilings FILE"
+		return "no ceiling of the record was probed"
 	}},
 	{"headers", "weight bytes come from the checkpoint's headers", func(c *candidate) string {
 		if c.run.Model.BytesSource == "headers" {
@@ -73,7 +73,7 @@ var Requirements = []Requirement{
 		if len(c.run.Fingerprint.Facts) > 0 {
 			return ""
 		}
-		return "the run records nothing of its environment; diagnose --audit or --launch FILE adds it"
+		return "the run records nothing of its environment; diagnose --launch FILE adds it"
 	}},
 }
 

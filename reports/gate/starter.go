@@ -13,7 +13,7 @@ import (
 
 // ErrNothingToGate says that a run has no measured point with a floor, so that
 // no starter policy can be written for it.
-var ErrNothingToGate = errors.New("nothing to gate: the run has no measured point with a floor; give diagnose --measured, --bench or --url")
+var ErrNothingToGate = errors.New("nothing to gate: the run has no measured point with a floor; give diagnose --measured or --bench")
 
 // starterFloors is the order in which a starter policy prefers floors: what
 // this machine was shown to reach carries from one machine to another, a sheet
@@ -158,7 +158,7 @@ func starterUnattributed(b *strings.Builder, c *candidate) {
 	case all && limit <= 0.5:
 		fmt.Fprintf(b, "max_unattributed: %.0f%% # this run: %s\n", limit*100, share(most))
 	case all:
-		fmt.Fprintf(b, "# This run leaves %s: read a trace (diagnose --trace) before setting it.\n# max_unattributed: 30%%\n", share(most))
+		fmt.Fprintf(b, "# This run leaves %s: it needs evidence of where the time goes before it can be set.\n# max_unattributed: 30%%\n", share(most))
 	default:
 		b.WriteString("# This run has no ledger at some point.\n# max_unattributed: 30%\n")
 	}

@@ -29,6 +29,7 @@ var All = []Kind{
 	{"bench", "bench --json"},
 	{"gate", "gate --json"},
 	{"compare", "compare --json"},
+	{"list", "list --json"},
 	{"policy", "the policy that gate reads, as YAML or JSON"},
 }
 

@@ -32,7 +32,8 @@ type Loaded struct {
 // some hundred kilobytes.
 const maxConfig = 64 << 20
 
-// Load reads the model ref names: a checkpoint folder, a config.json, or a
+// Load reads the model ref names: a checkpoint folder, a config.json, a
+// .safetensors file or index, a .gguf file, or a
 // name of the catalogue ("catalogue:NAME" where a file has the same name).
 // Side is the path of a quantization side file, "" for
 // the one beside a checkpoint's config.json.
@@ -84,6 +85,8 @@ func loadFolder(dir, side string, opt Options) (*Loaded, error) {
 func loadFile(path, side string, opt Options) (*Loaded, error) {
 	base := filepath.Base(path)
 	switch {
+	case strings.HasSuffix(base, ".gguf"):
+		return loadGGUF(path, opt)
 	case strings.HasSuffix(base, ".safetensors"), strings.HasSuffix(base, ".safetensors.index.json"):
 		return loadTensors(path, side, opt)
 	}

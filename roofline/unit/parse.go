@@ -55,6 +55,9 @@ func ParseTPOT(s string) (Seconds, error) {
 		}
 	}
 	v, err := ParseSeconds(text)
+	if err != nil && strings.HasSuffix(text, "s") {
+		return 0, err
+	}
 	if err != nil {
 		return 0, fmt.Errorf("measured value %q: expected a time per output token such as 97.1ms, or a rate such as 10.36tok/s", s)
 	}

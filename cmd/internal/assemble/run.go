@@ -92,7 +92,7 @@ func (p *Point) repeated() map[roofline.Component]string {
 	}
 	out := map[roofline.Component]string{}
 	for c, list := range names {
-		out[c] = "replicated by the layout: " + strings.Join(list, ", ") + " on every rank"
+		out[c] = strings.Join(list, ", ") + " on every rank"
 	}
 	if w.EP > 1 {
 		out[roofline.MoEExperts] = fmt.Sprintf("expert parallel: the busiest rank reads %.2f of %.2f distinct experts", p.layoutStep.Busiest, p.layoutStep.Distinct)

@@ -49,3 +49,8 @@ func Compare() *reports.CompareDocument {
 	run := Run()
 	return &reports.CompareDocument{Schema: reports.CompareSchema, Series: run.Series, Comparison: *run.Comparison, Warnings: run.Warnings}
 }
+
+// List is a full list document.
+func List() *reports.ListDocument {
+	return &reports.ListDocument{Schema: reports.ListSchema, Kind: "models", Items: []map[string]any{{"name": "m", "layers": 2}}}
+}
