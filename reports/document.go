@@ -16,6 +16,7 @@ type FloorDocument struct {
 	Model    Model        `json:"model"`
 	Hardware Hardware     `json:"hardware"`
 	Points   []FloorPoint `json:"points"`
+	Ridges   []Ridge      `json:"ridges"` // one set for each context and tp
 	Warnings []Warning    `json:"warnings"`
 }
 
@@ -24,6 +25,7 @@ type FloorPoint struct {
 	Operating
 	Ledger []ComponentRow `json:"ledger"`
 	Worth  []Worth        `json:"worth"`
+	Target *Target        `json:"target,omitempty"`
 }
 
 // GateDocument is what `gate --json` prints.

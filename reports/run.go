@@ -36,7 +36,7 @@ type Fingerprint struct {
 type Input struct {
 	Path   string `json:"path"` // as given, or "catalogue:NAME"
 	SHA256 string `json:"sha256,omitempty"`
-	Role   string `json:"role"` // model, side-file, bench, launch, trace, ceilings, policy
+	Role   string `json:"role"` // model, side-file, tensors, experts, bench, launch, trace, ceilings, policy
 }
 
 // Model says which model was counted and from what.
@@ -151,6 +151,7 @@ type RunPoint struct {
 	Efficiency []Efficiency   `json:"efficiency,omitempty"`
 	Ledger     *Ledger        `json:"ledger,omitempty"`
 	Worth      []Worth        `json:"worth,omitempty"`
+	Target     *Target        `json:"target,omitempty"`
 }
 
 // Measured is a time per output token and where it was measured.
@@ -213,10 +214,34 @@ type Rung struct {
 	Evidence  string  `json:"evidence"`
 }
 
-// Worth is a change to the floor and what it saves.
+// Worth is a change and what it saves per emitted token.
 type Worth struct {
 	Change string  `json:"change"`
 	Ms     float64 `json:"ms"`
+	Of     string  `json:"of"` // what it is taken off: "layout floor", "a step that …"
+}
+
+// Target is a wished-for time per token and the changes that reach it.
+type Target struct {
+	TargetMs float64   `json:"target_ms"`
+	Floor    FloorName `json:"floor"` // the floor that must come down to it
+	NowMs    float64   `json:"now_ms"`
+	Reached  bool      `json:"reached"`
+	Ways     []Way     `json:"ways"` // none if the floor is low enough already, or nothing helps
+}
+
+// Way is a set of changes and the floor they lead to.
+type Way struct {
+	Changes []string `json:"changes"`
+	Ms      float64  `json:"ms"`
+}
+
+// Ridge is the batch from which a component is compute-bound.
+type Ridge struct {
+	Context   int    `json:"context"`
+	TP        int    `json:"tp"`
+	Component string `json:"component,omitempty"` // absent: the step as a whole
+	Batch     int    `json:"batch"`
 }
 
 // Assumed is the floor under an assumption somebody made, kept beside the

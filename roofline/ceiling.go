@@ -17,8 +17,26 @@ const (
 	LinkOneWay Resource = "link.oneway"       // B/s per GPU and direction
 )
 
-// AllReduce is the resource of one all-reduce of the workload's message size.
-const AllReduceLatency Resource = "link.allreduce"
+// The resources of one exchange of a given message over a given group.
+const (
+	AllReduceLatency     Resource = "link.allreduce"     // s
+	AllGatherLatency     Resource = "link.allgather"     // s
+	ReduceScatterLatency Resource = "link.reducescatter" // s
+	AllToAllLatency      Resource = "link.alltoall"      // s
+)
+
+// LatencyOf is the resource that an exchange of this kind takes.
+func LatencyOf(kind Component) Resource {
+	switch kind {
+	case AllGather:
+		return AllGatherLatency
+	case ReduceScatter:
+		return ReduceScatterLatency
+	case AllToAll:
+		return AllToAllLatency
+	}
+	return AllReduceLatency
+}
 
 // Basis says where a ceiling comes from.
 type Basis string
@@ -48,6 +66,21 @@ type Machine struct {
 	// AllReduce gives the time of one all-reduce of message bytes over n
 	// GPUs; nil or false where it is not known.
 	AllReduce func(message unit.Bytes, n int) (Ceiling, bool)
+
+	// Exchange gives the time of one exchange of another kind; nil or false
+	// where it is not known. It is never guessed from an all-reduce's.
+	Exchange func(kind Component, message unit.Bytes, n int) (Ceiling, bool)
+}
+
+// Latency is the time of one exchange of c, false if none is known.
+func (m Machine) Latency(c Collective) (Ceiling, bool) {
+	switch {
+	case c.Kind == AllReduce && m.AllReduce != nil:
+		return m.AllReduce(c.Bytes, c.GPUs)
+	case c.Kind != AllReduce && m.Exchange != nil:
+		return m.Exchange(c.Kind, c.Bytes, c.GPUs)
+	}
+	return Ceiling{}, false
 }
 
 // Bandwidth is the memory bandwidth, false if the machine has no such ceiling.

@@ -31,6 +31,7 @@ const (
 	RoleShared        Role = "shared_expert"
 	RoleSharedGate    Role = "shared_expert_gate"
 	RoleState         Role = "ssm"
+	RoleDraft         Role = "draft"
 )
 
 // Tensor is a weight of the decoder, or several identical ones folded together.
@@ -125,6 +126,10 @@ type Decoder struct {
 	Tensors []Tensor
 	Caches  []Cache
 	Kernels []Kernels
+
+	// Draft is the checkpoint's MTP layer with the shared head, nil if it has
+	// none. A step without speculation never reads it.
+	Draft *Decoder
 
 	KVType      DType // what the files ask for, "" if they say nothing
 	StateType   DType

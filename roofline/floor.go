@@ -15,7 +15,7 @@ const (
 	Ideal Kind = "ideal"
 	// Layout: what this engine's sharding reads on the busiest rank.
 	Layout Kind = "layout"
-	// Latency: Layout plus all-reduce latency and kernel boundaries.
+	// Latency: Layout plus the latency of every exchange and kernel boundary.
 	Latency Kind = "latency"
 )
 
@@ -37,7 +37,7 @@ type Term struct {
 	Memory  unit.Seconds
 	Compute unit.Seconds // 0 where no compute ceiling is known
 	Bound   Bound
-	Network *Ceiling // the all-reduce latency used, nil for other terms
+	Network *Ceiling // the latency of one exchange, nil for other terms
 }
 
 // Floor is a bound on the time of one decode step.
@@ -73,8 +73,8 @@ func (e *MissingError) Error() string {
 }
 
 // Compute bounds a step: the sum over its dependent stages of
-// max(bytes/bandwidth, FLOPs/peak), and for the Latency kind the all-reduces
-// and kernel boundaries as well. A missing ceiling is an error, never 0; only
+// max(bytes/bandwidth, FLOPs/peak), and for the Latency kind the exchanges
+// between GPUs and kernel boundaries as well. A missing ceiling is an error, never 0; only
 // a missing compute ceiling is left out, which keeps the bound a bound.
 func Compute(s Step, m Machine, kind Kind) (Floor, error) {
 	bw, ok := m.Bandwidth()
@@ -124,14 +124,9 @@ func latency(f *Floor, t *Term, m Machine) error {
 		t.Time += d
 	}
 	if c := t.Op.Comm; c != nil && c.Count > 0 {
-		var one Ceiling
-		ok := false
-		if m.AllReduce != nil {
-			one, ok = m.AllReduce(c.Bytes, c.GPUs)
-		}
+		one, ok := m.Latency(*c)
 		if !ok {
-			return &MissingError{AllReduceLatency, m.Name,
-				fmt.Sprintf("give --allreduce-latency for %.0f bytes over %d GPUs, or --topology", float64(c.Bytes), c.GPUs)}
+			return &MissingError{LatencyOf(c.Kind), m.Name, hint(*c)}
 		}
 		d := unit.Seconds(float64(c.Count) * one.Value)
 		f.Comm += d
@@ -139,4 +134,13 @@ func latency(f *Floor, t *Term, m Machine) error {
 		t.Bound, t.Network = BoundLatency, &one
 	}
 	return nil
+}
+
+// hint says what to do about an exchange of unknown latency.
+func hint(c Collective) string {
+	size := fmt.Sprintf("%.0f bytes over %d GPUs", float64(c.Bytes), c.GPUs)
+	if c.Kind == AllReduce {
+		return "give --allreduce-latency for " + size + ", or --topology"
+	}
+	return fmt.Sprintf("data-parallel ranks share the experts with %d exchanges of %s, whose latency cannot be given yet; read the layout floor", c.Count, size)
 }

@@ -31,9 +31,13 @@ func (o Op) FLOPs() unit.FLOPs {
 
 // Collective is a repeated exchange between the GPUs of a group.
 type Collective struct {
+	Kind  Component // AllReduce, AllGather, ReduceScatter or AllToAll
 	Count int
-	Bytes unit.Bytes // message of one exchange
-	GPUs  int        // ranks that take part
+	// Bytes is the message of one exchange: the tensor that every GPU has
+	// before a sum (all-reduce, reduce-scatter) or after an all-gather; for an
+	// all-to-all what one GPU sends to others.
+	Bytes unit.Bytes
+	GPUs  int // ranks that take part
 }
 
 // Step is what one decode step must do on one GPU.

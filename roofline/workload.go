@@ -41,6 +41,10 @@ type Workload struct {
 	KVType    DType // cached keys, values, latents
 	StateType DType // recurrent state (models that have one)
 
+	// Measured distinct experts a MoE layer reads, over the group and on the
+	// busiest expert-parallel rank; 0 takes the expectation.
+	DistinctExperts, BusiestExperts float64
+
 	DenseAttention bool // a sparse-index model run without its index
 }
 

@@ -49,11 +49,12 @@ func diagnose(ctx context.Context, env *environment, ref string, opt diagnoseOpt
 	if d.scenario, err = d.opt.resolve(ctx, env, ref); err != nil {
 		return nil, "", err
 	}
-	for _, s := range d.scenario.model.Sources {
+	for _, s := range append(d.scenario.model.Sources, d.scenario.sources...) {
 		d.run.Inputs = append(d.run.Inputs, reports.Input{Path: s.Path, SHA256: s.SHA256, Role: s.Role})
 	}
 	d.run.Model = assemble.Model(d.scenario.model)
 	d.run.Warnings = addWarnings(d.run.Warnings, assemble.ModelWarnings(d.scenario.model, d.scenario.modelOpt)...)
+	d.run.Warnings = addWarnings(d.run.Warnings, d.scenario.notes...)
 	d.fingerprint()
 	if err := d.measure(); err != nil {
 		return nil, "", err
@@ -96,8 +97,13 @@ func (d *diagnosis) readLaunch() error {
 }
 
 func (d *diagnosis) input(path, role string, data []byte) {
+	d.run.Inputs = append(d.run.Inputs, reports.Input{Path: path, SHA256: sumOf(data), Role: role})
+}
+
+// sumOf is the SHA-256 of data in hexadecimal.
+func sumOf(data []byte) string {
 	sum := sha256.Sum256(data)
-	d.run.Inputs = append(d.run.Inputs, reports.Input{Path: path, SHA256: hex.EncodeToString(sum[:]), Role: role})
+	return hex.EncodeToString(sum[:])
 }
 
 // readBounded reads a whole file of at most limit bytes.

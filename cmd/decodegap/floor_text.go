@@ -25,6 +25,7 @@ func writeFloorText(w io.Writer, doc *reports.FloorDocument, width int) error {
 	} else if err := writeSweep(w, doc.Points, width); err != nil {
 		return err
 	}
+	writeRidges(w, doc.Ridges, width)
 	for _, c := range h.Ceilings {
 		if c.Resource == "dram.read" {
 			fmt.Fprintf(w, "\nbandwidth %.0f GB/s (%s: %s)\n", c.Value/1e9, c.Basis, c.Source)
@@ -65,12 +66,36 @@ func writeFloorPoint(w io.Writer, p reports.FloorPoint, width int) error {
 		return err
 	}
 	if len(p.Worth) > 0 {
-		fmt.Fprintln(w, "\nwhat changes take off the layout floor:")
+		fmt.Fprintln(w, "\nwhat changes are worth, per token:")
+		t := term.Table{Columns: []term.Column{{Title: "ms", Align: term.Right}, {Title: "change", Shrink: true}, {Title: "off"}}}
 		for _, c := range p.Worth {
-			fmt.Fprintf(w, "  %8s ms  %s\n", ms(c.Ms), c.Change)
+			t.Rows = append(t.Rows, []string{ms(c.Ms), c.Change, c.Of})
+		}
+		if err := t.Write(w, width); err != nil {
+			return err
 		}
 	}
+	writeTarget(w, p.Target, width)
 	return nil
+}
+
+// writeTarget says which changes bring the floor to a wished-for time.
+func writeTarget(w io.Writer, t *reports.Target, width int) {
+	if t == nil {
+		return
+	}
+	fmt.Fprintf(w, "\ntarget %s ms, against the %s floor of now %s ms:\n", ms(t.TargetMs), t.Floor.Kind, ms(t.NowMs))
+	switch {
+	case t.NowMs <= t.TargetMs:
+		fmt.Fprintln(w, "  the floor allows it as things are")
+	case len(t.Ways) == 0:
+		fmt.Fprintln(w, "  no known change lowers this floor")
+	case !t.Reached:
+		fmt.Fprintln(w, "  not reached by any known change; the lowest floor found:")
+	}
+	for _, way := range t.Ways {
+		writeWrapped(w, ms(way.Ms)+" ms  "+strings.Join(way.Changes, " + "), width, "  ")
+	}
 }
 
 // writeSweep prints one line a point.
@@ -142,5 +167,26 @@ func writeWrapped(w io.Writer, text string, width int, indent string) {
 	}
 	if strings.TrimSpace(line) != "" {
 		fmt.Fprintln(w, line)
+	}
+}
+
+// writeRidges says from which batch on components are compute-bound.
+func writeRidges(w io.Writer, ridges []reports.Ridge, width int) {
+	type point struct{ context, tp int }
+	var order []point
+	parts := map[point][]string{}
+	for _, r := range ridges {
+		at := point{r.Context, r.TP}
+		if parts[at] == nil {
+			order = append(order, at)
+		}
+		name := r.Component
+		if name == "" {
+			name = "the step"
+		}
+		parts[at] = append(parts[at], fmt.Sprintf("%s %d", name, r.Batch))
+	}
+	for _, at := range order {
+		writeWrapped(w, fmt.Sprintf("compute-bound from batch (context %d, tp %d): %s", at.context, at.tp, strings.Join(parts[at], ", ")), width, "")
 	}
 }

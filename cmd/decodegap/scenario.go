@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"decodegap/cmd/internal/assemble"
+	"decodegap/reports"
 	"decodegap/roofline"
 	"decodegap/roofline/gap"
 	"decodegap/roofline/hardware"
@@ -41,7 +42,11 @@ type scenarioOptions struct {
 	topology  string
 	bandwidth float64
 	allReduce string
+	linkDelay string
 	launchGap string
+
+	draftModel  string
+	expertsFile string
 }
 
 func (o *scenarioOptions) AddFlags(f *pflag.FlagSet) {
@@ -60,10 +65,13 @@ func (o *scenarioOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.attention, "attention", "", "sparse or dense, for models with a sparse index; default sparse")
 	f.IntVar(&o.draft, "draft-tokens", 0, "speculation: drafts verified per sequence and step")
 	f.Float64Var(&o.accepted, "accepted", 1, "speculation: tokens emitted per sequence and step")
+	f.StringVar(&o.draftModel, "draft-model", "", "speculation: the draft `MODEL`, run once for each draft token at the same tp")
+	f.StringVar(&o.expertsFile, "experts-file", "", "measured distinct experts a MoE layer reads, a JSON `FILE`, in place of the expectation")
 	f.StringVar(&o.weights, "weights", "", "assume every matrix in this `FORMAT` (nvfp4, fp8, …), evenly split; labelled an assumption")
 	f.StringVar(&o.topology, "topology", "", "how the GPUs are linked: nvlink, pcie-switch, pcie-host, two-socket")
 	f.Float64Var(&o.bandwidth, "bandwidth", 0, "memory bandwidth in `GB/s` (1e9 bytes) in place of the sheet's")
 	f.StringVar(&o.allReduce, "allreduce-latency", "", "time of one all-reduce, such as 10.4us, in place of the catalogue's")
+	f.StringVar(&o.linkDelay, "link-latency", "", "time of one hop between two GPUs, such as 2us: times all-reduces by the fastest algorithm's formula")
 	f.StringVar(&o.launchGap, "launch-gap", "", "time between two dependent kernels, such as 1.2us, in place of the catalogue's")
 }
 
@@ -73,6 +81,9 @@ type scenario struct {
 	modelOpt  model.Options
 	machine   *assemble.Machine
 	engine    layout.Engine
+	draft     *roofline.Decoder // nil: the draft's cost is not counted
+	notes     []reports.Warning // about what was given besides
+	sources   []model.Source    // files read besides the model's
 	workloads []roofline.Workload
 	gpus      int
 	inventory *hardware.Inventory // nil unless --hardware auto
@@ -99,7 +110,13 @@ func (o *scenarioOptions) resolve(ctx context.Context, env *environment, ref str
 	if err := o.machine(ctx, env, s); err != nil {
 		return nil, err
 	}
+	if err := o.drafting(s); err != nil {
+		return nil, err
+	}
 	if s.workloads, err = o.points(s.model.Decoder, s.engine); err != nil {
+		return nil, err
+	}
+	if err := o.measuredExperts(s); err != nil {
 		return nil, err
 	}
 	s.gpus = s.workloads[0].GPUs()
@@ -118,7 +135,7 @@ func (o *scenarioOptions) machine(ctx context.Context, env *environment, s *scen
 	for _, d := range []struct {
 		flag, value string
 		into        **unit.Seconds
-	}{{"--allreduce-latency", o.allReduce, &opt.AllReduceLatency}, {"--launch-gap", o.launchGap, &opt.LaunchGap}} {
+	}{{"--allreduce-latency", o.allReduce, &opt.AllReduceLatency}, {"--link-latency", o.linkDelay, &opt.LinkLatency}, {"--launch-gap", o.launchGap, &opt.LaunchGap}} {
 		if d.value == "" {
 			continue
 		}
@@ -277,7 +294,7 @@ func (o *scenarioOptions) state(d *roofline.Decoder, engine layout.Engine) (roof
 
 // at is the scenario at one operating point.
 func (s *scenario) at(w roofline.Workload) gap.Scenario {
-	return gap.Scenario{Decoder: s.model.Decoder, Engine: s.engine, Workload: w, Machine: s.machine.Roofline}
+	return gap.Scenario{Decoder: s.model.Decoder, Engine: s.engine, Workload: w, Machine: s.machine.Roofline, Draft: s.draft}
 }
 
 // describe names an operating point in messages.

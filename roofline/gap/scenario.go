@@ -11,21 +11,64 @@ import (
 	"decodegap/roofline/unit"
 )
 
-// Scenario is everything a layout or latency floor is computed from.
+// Scenario is everything a floor is computed from.
 type Scenario struct {
 	Decoder  *roofline.Decoder
 	Engine   layout.Engine
 	Workload roofline.Workload
 	Machine  roofline.Machine
+
+	// Draft runs once for each of the workload's draft tokens, one token a
+	// sequence each time; nil leaves its cost out.
+	Draft *roofline.Decoder
 }
 
-// Floor computes one floor of the scenario.
-func (s Scenario) Floor(kind roofline.Kind) (roofline.Floor, error) {
+// Step is what one decode step does under the engine's layout, or evenly
+// split for the ideal floor, the drafts included.
+func (s Scenario) Step(kind roofline.Kind) (roofline.Step, error) {
 	engine := s.Engine
 	if kind == roofline.Ideal {
 		engine = layout.Ideal
 	}
 	step, err := engine.Build(s.Decoder, s.Workload)
+	if err != nil || s.Draft == nil || s.Workload.DraftTokens == 0 {
+		return step, err
+	}
+	w := s.Workload
+	w.DraftTokens, w.DistinctExperts, w.BusiestExperts = 0, 0, 0
+	w.PP, w.EP = 1, 1
+	draft, err := engine.Build(s.Draft, w)
+	if err != nil {
+		return step, fmt.Errorf("draft model: %w", err)
+	}
+	for _, op := range draft.Ops {
+		step.Ops = append(step.Ops, repeated(op, s.Workload.DraftTokens))
+	}
+	return step, nil
+}
+
+// repeated is an op of the draft model, run n times.
+func repeated(op roofline.Op, n int) roofline.Op {
+	times := unit.Bytes(n)
+	out := op
+	out.Component = roofline.Draft
+	out.Weights, out.KVRead, out.KVWrite = op.Weights*times, op.KVRead*times, op.KVWrite*times
+	out.Launches *= n
+	out.Work = map[roofline.DType]unit.FLOPs{}
+	for d, f := range op.Work {
+		out.Work[d] = f * unit.FLOPs(n)
+	}
+	if op.Comm != nil {
+		c := *op.Comm
+		c.Count *= n
+		out.Comm = &c
+	}
+	return out
+}
+
+// Floor computes one floor of the scenario.
+func (s Scenario) Floor(kind roofline.Kind) (roofline.Floor, error) {
+	step, err := s.Step(kind)
 	if err != nil {
 		return roofline.Floor{}, err
 	}
@@ -50,6 +93,26 @@ var Changes = []Change{
 	{"dense MLP in NVFP4", requantize(model.NVFP4, roofline.RoleMLP)},
 	{"shared experts in NVFP4", requantize(model.NVFP4, roofline.RoleShared)},
 	{"head in FP8", requantize(model.FP8Tensor, roofline.RoleHead)},
+	{"experts by expert parallelism over all ranks", func(s Scenario) (Scenario, bool) {
+		ok := s.Decoder.Experts > 0 && s.Workload.EP == 1 && s.Workload.TP*s.Workload.DP > 1
+		s.Workload.EP = s.Workload.TP * s.Workload.DP
+		return s, ok
+	}},
+	{"experts by tensor parallelism", func(s Scenario) (Scenario, bool) {
+		ok := s.Workload.EP > 1
+		s.Workload.EP = 1
+		return s, ok
+	}},
+	{"attention data-parallel, experts over all ranks", func(s Scenario) (Scenario, bool) {
+		ok := s.Decoder.Experts > 0 && s.Workload.DP == 1 && s.Workload.TP > 1
+		s.Workload.DP, s.Workload.TP = s.Workload.TP, 1
+		return s, ok
+	}},
+	{"attention without the sparse index", func(s Scenario) (Scenario, bool) {
+		ok := s.Decoder.Indexed && !s.Workload.DenseAttention
+		s.Workload.DenseAttention = true
+		return s, ok
+	}},
 	{"KV cache in FP8", func(s Scenario) (Scenario, bool) {
 		ok := s.Workload.KVType.Size() > 1
 		s.Workload.KVType = roofline.FP8
@@ -101,7 +164,7 @@ func Worth(s Scenario) ([]Saving, error) {
 	var out []Saving
 	for _, c := range Changes {
 		changed, ok := c.Apply(s)
-		if !ok {
+		if !ok || changed.check() != nil {
 			continue
 		}
 		after, err := changed.Floor(roofline.Layout)

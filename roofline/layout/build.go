@@ -69,8 +69,17 @@ func newBuilder(e Engine, d *roofline.Decoder, w roofline.Workload) *builder {
 	}
 	if d.Experts > 0 {
 		b.distinct = roofline.DistinctExperts(d.Experts, d.TopK, b.all)
+		if w.DistinctExperts > 0 {
+			b.distinct = w.DistinctExperts
+		}
 		b.busiest = b.distinct
-		if w.EP > 1 && !e.Even {
+		switch {
+		case w.EP == 1 || e.Even:
+		case w.BusiestExperts > 0:
+			b.busiest = w.BusiestExperts
+		case w.DistinctExperts > 0:
+			b.busiest = w.DistinctExperts / float64(w.EP) // at least the mean
+		default:
 			b.busiest = roofline.BusiestRankExperts(d.Experts, d.TopK, b.all, w.EP)
 		}
 	}

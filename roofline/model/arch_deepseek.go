@@ -10,13 +10,7 @@ var deepseek = Arch{
 	Names: []string{"DeepseekV3ForCausalLM", "DeepseekV32ForCausalLM", "DeepseekV2ForCausalLM", "GlmMoeDsaForCausalLM"},
 	Doc:   "latent attention (MLA), optional sparse index (DSA), mixture with shared experts",
 	Build: func(b *Builder) {
-		a := b.latentShape()
-		b.mixtureShape()
-		width := b.c.Int("moe_intermediate_size")
-		m := moe{
-			module: "mlp", router: "gate", experts: "experts", shared: "shared_experts",
-			width: width, sharedAt: width * b.c.IntOr(0, "n_shared_experts"),
-		}
+		a, m := b.latentShape(), b.sharedMixture()
 		first := b.c.IntOr(0, "first_k_dense_replace")
 		every := max(b.c.IntOr(1, "moe_layer_freq"), 1)
 		index := b.indexLayers()
@@ -33,6 +27,38 @@ var deepseek = Arch{
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))
 	},
+	Draft: func(b *Builder) {
+		a, m := b.latentShape(), b.sharedMixture()
+		b.nextLayer()
+		b.latentAttention(a, b.d.Indexed, b.d.Indexed)
+		b.mixture(m)
+		b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
+		b.layerNorms()
+		b.ends(false)
+	},
+}
+
+// sharedMixture is a mixture with n_shared_experts shared ones of the routed
+// experts' width, as DeepSeek and GLM spell it.
+func (b *Builder) sharedMixture() moe {
+	b.mixtureShape()
+	width := b.c.Int("moe_intermediate_size")
+	return moe{
+		module: "mlp", router: "gate", experts: "experts", shared: "shared_experts",
+		width: width, sharedAt: width * b.c.IntOr(0, "n_shared_experts"),
+	}
+}
+
+// nextLayer starts the MTP layer behind the decoder's: a projection of the
+// hidden state beside the token's embedding, with a norm each, then one layer
+// and the shared head (DeepSeek-V3 report, 2.2).
+func (b *Builder) nextLayer() {
+	h := int64(b.d.Hidden)
+	b.layer(b.c.Int("num_hidden_layers"))
+	b.matrix(roofline.RoleDraft, roofline.Draft, "eh_proj", 2*h*h)
+	b.norm(b.d.Hidden, "enorm", "hnorm")
+	b.launch(roofline.Draft, 1)
+	b.launch(roofline.Norm, 1)
 }
 
 // latent is the shape of multi-head latent attention. head_dim is not used:

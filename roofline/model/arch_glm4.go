@@ -6,17 +6,8 @@ var glm4moe = Arch{
 	Names: []string{"Glm4MoeForCausalLM"},
 	Doc:   "grouped-query attention with q, k, v biases, mixture with shared experts",
 	Build: func(b *Builder) {
-		a := b.shape()
-		a.bias = b.c.Bool(false, "attention_bias")
-		if b.c.Bool(false, "use_qk_norm") {
-			a.qNorm, a.kNorm = a.dim, a.dim
-		}
-		b.mixtureShape()
-		width := b.c.Int("moe_intermediate_size")
-		m := moe{
-			module: "mlp", router: "gate", experts: "experts", shared: "shared_experts",
-			width: width, sharedAt: width * b.c.IntOr(0, "n_shared_experts"),
-		}
+		a := b.glm4Attention()
+		m := b.sharedMixture()
 		first := b.c.IntOr(0, "first_k_dense_replace")
 		for i := range b.d.Layers {
 			b.layer(i)
@@ -31,4 +22,22 @@ var glm4moe = Arch{
 		}
 		b.ends(b.c.Bool(false, "tie_word_embeddings"))
 	},
+	Draft: func(b *Builder) {
+		a, m := b.glm4Attention(), b.sharedMixture()
+		b.nextLayer()
+		b.attention(a)
+		b.mixture(m)
+		b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
+		b.layerNorms()
+		b.ends(false)
+	},
+}
+
+func (b *Builder) glm4Attention() gqa {
+	a := b.shape()
+	a.bias = b.c.Bool(false, "attention_bias")
+	if b.c.Bool(false, "use_qk_norm") {
+		a.qNorm, a.kNorm = a.dim, a.dim
+	}
+	return a
 }

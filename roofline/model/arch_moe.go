@@ -25,17 +25,22 @@ var mixtral = Arch{
 	},
 }
 
-// qwen3moe mixes experts in every decoder_sparse_step-th layer; where all are,
+// qwenMoE mixes experts in every decoder_sparse_step-th layer; where all are,
 // intermediate_size is never used.
-var qwen3moe = Arch{
-	Names: []string{"Qwen3MoeForCausalLM"},
-	Doc:   "Qwen3 attention with query and key norms, mixture of experts",
+var qwenMoE = Arch{
+	Names: []string{"Qwen3MoeForCausalLM", "Qwen2MoeForCausalLM"},
+	Doc:   "Qwen attention, mixture of experts in every or every few layers; Qwen2 with a gated shared expert",
 	Build: func(b *Builder) {
 		a := b.shape()
-		a.qNorm, a.kNorm = a.dim, a.dim
-		a.bias = b.c.Bool(false, "attention_bias")
 		b.mixtureShape()
 		m := moe{module: "mlp", router: "gate", experts: "experts", width: b.c.Int("moe_intermediate_size")}
+		if b.c.Architecture == "Qwen2MoeForCausalLM" {
+			a.bias = true // the family has q, k, v biases and states none
+			m.shared, m.sharedAt, m.gate = "shared_expert", b.c.Int("shared_expert_intermediate_size"), true
+		} else {
+			a.qNorm, a.kNorm = a.dim, a.dim
+			a.bias = b.c.Bool(false, "attention_bias")
+		}
 		step, dense := max(b.c.IntOr(1, "decoder_sparse_step"), 1), b.c.Ints("mlp_only_layers")
 		for i := range b.d.Layers {
 			b.layer(i)

@@ -59,6 +59,9 @@ func (b *Builder) nemotronMixture(pattern string, names []string) moe {
 		return moe{}
 	}
 	b.mixtureShape()
+	if b.c.Has("moe_latent_size") {
+		b.c.fail("moe_latent_size", "experts on a latent are not known; the tensor shapes would be misread")
+	}
 	shared := b.c.IntOr(0, "moe_shared_expert_intermediate_size") * b.c.IntOr(1, "n_shared_experts")
 	return moe{
 		module: "mixer", router: "gate", experts: "experts", shared: "shared_experts",

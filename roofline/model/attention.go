@@ -92,8 +92,15 @@ func (b *Builder) mlp(module string, width, matrices int) {
 // mlpNamed is mlp with the checkpoint's own names of the matrices.
 func (b *Builder) mlpNamed(module string, width int, names ...string) {
 	each := int64(b.d.Hidden) * int64(width)
-	for _, n := range names {
+	for i, n := range names {
 		b.matrix(roofline.RoleMLP, roofline.MLPDense, module+"."+n, each)
+		switch {
+		case !b.c.Bool(false, "mlp_bias"):
+		case i == len(names)-1:
+			b.vector(roofline.RoleOBias, roofline.MLPDense, module+"."+n+".bias", int64(b.d.Hidden))
+		default:
+			b.vector(roofline.RoleMLP, roofline.MLPDense, module+"."+n+".bias", int64(width))
+		}
 	}
 	b.launch(roofline.MLPDense, 2) // gate and up in one, down
 }

@@ -37,7 +37,7 @@ func newBuilder(c *Config, q *Quant, d *roofline.Decoder, assume *Format) *Build
 
 // layer starts decoder block i.
 func (b *Builder) layer(i int) {
-	if b.h != nil && i == 0 {
+	if b.h != nil {
 		b.root = b.h.layers // names of one model differ between releases of the library
 	}
 	b.prefix = join(b.root, "layers.") + strconv.Itoa(i) + "."

@@ -233,6 +233,11 @@ func (h *headers) below(path string) []string {
 	return h.sorted[from:to]
 }
 
+// has says whether the headers hold a layer of that number.
+func (h *headers) has(layer int) bool {
+	return h != nil && len(h.below(fmt.Sprintf("%s%d.", join(h.layers, "layers."), layer))) > 0
+}
+
 // check compares what was taken with what is there, after the decoder has been
 // built: modules of another size, and modules nobody asked for.
 func (h *headers) check(layers int) (notes []string) {

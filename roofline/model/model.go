@@ -23,6 +23,9 @@ type Arch struct {
 	// out, as JSON; using one is noted.
 	Defaults map[string]string
 	Build    func(b *Builder)
+	// Draft builds the MTP layer that checkpoints of the family may carry,
+	// nil if the family has none.
+	Draft func(b *Builder)
 }
 
 // Options change how a model is read.
@@ -41,26 +44,19 @@ func build(name string, c *Config, q *Quant, h *headers, opt Options) (*roofline
 		return nil, err
 	}
 	notes := c.applyDefaults(arch)
-	d := &roofline.Decoder{
-		Name: name, Architecture: c.Architecture, Notes: notes,
-		Layers:     c.Int("num_hidden_layers"),
-		Hidden:     c.Int("hidden_size"),
-		Vocab:      c.Int("vocab_size"),
-		MaxContext: c.Length("max_position_embeddings"),
-		KVType:     q.KV, BytesSource: q.From,
-	}
+	d := shell(name, c, q)
+	d.Notes = notes
 	if d.Layers > maxLayers {
 		return nil, fmt.Errorf("field \"num_hidden_layers\": %d is above the limit of %d", d.Layers, maxLayers)
 	}
-	if opt.Assume != nil {
-		d.BytesSource = roofline.FromAssumption
-	}
-	d.AllReduces = 2*d.Layers + 1 // one after attention and MLP each, one after the embedding
 	b := newBuilder(c, q, d, opt.Assume)
 	b.h = h
 	arch.Build(b)
 	if c.err != nil {
 		return nil, c.err
+	}
+	if err := bounded(d); err != nil {
+		return nil, err
 	}
 	if h != nil && opt.Assume == nil {
 		d.BytesSource = roofline.FromHeaders
@@ -69,14 +65,45 @@ func build(name string, c *Config, q *Quant, h *headers, opt Options) (*roofline
 			d.Notes = append(d.Notes, fmt.Sprintf("not in the tensor headers, taken from the %s instead: %s", q.From, few(h.missing)))
 		}
 	}
+	if arch.Draft != nil && c.IntOr(0, "num_nextn_predict_layers") > 0 {
+		d.Draft = shell(name+" (MTP)", c, q)
+		d.Draft.Layers, d.Draft.AllReduces = 1, 2
+		next := newBuilder(c, q, d.Draft, opt.Assume)
+		if h.has(c.IntOr(0, "num_hidden_layers")) {
+			next.h = h
+		}
+		arch.Draft(next)
+		if c.err != nil {
+			return nil, c.err
+		}
+	}
+	return d, nil
+}
+
+// shell is a decoder with its shape, still without weights.
+func shell(name string, c *Config, q *Quant) *roofline.Decoder {
+	d := &roofline.Decoder{
+		Name: name, Architecture: c.Architecture,
+		Layers:     c.Int("num_hidden_layers"),
+		Hidden:     c.Int("hidden_size"),
+		Vocab:      c.Int("vocab_size"),
+		MaxContext: c.Length("max_position_embeddings"),
+		KVType:     q.KV, BytesSource: q.From,
+	}
+	d.AllReduces = 2*d.Layers + 1 // one after attention and MLP each, one after the embedding
+	return d
+}
+
+// bounded refuses sums that no model reaches and an int64 might not hold.
+func bounded(d *roofline.Decoder) error {
 	var total float64
 	for _, t := range d.Tensors {
 		total += float64(t.Params) * float64(t.Repeat)
 	}
 	if total > maxParams {
-		return nil, fmt.Errorf("the fields add up to %.3g parameters, above the limit of %.0e", total, float64(maxParams))
+		return fmt.Errorf("the fields add up to %.3g parameters, above the limit of %.0e", total, float64(maxParams))
 	}
-	return d, nil
+	return nil
 }
 
 // maxParams bounds a model; sums below it are exact in an int64.

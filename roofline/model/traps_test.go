@@ -83,6 +83,7 @@ func TestTraps(t *testing.T) {
 		{"MiniMax's mlp_intermediate_size is unused", "minimax-m2", map[string]any{"mlp_intermediate_size": 1 << 19}, mustEdit(t, "minimax-m2", nil).Params()},
 		{"mlp_only_layers are dense", "qwen3-30b-a3b", map[string]any{"mlp_only_layers": []int{0}}, 30_531_911_680 - 2048*128 - 128*3*2048*768 + 3*2048*6144},
 		{"MTP layers are not counted", "glm-5", map[string]any{"num_nextn_predict_layers": 9}, glm.Params()},
+		{"MLP biases where they are declared", "llama-3.1-8b", map[string]any{"mlp_bias": true}, 8_029_995_008 + 32*(2*14336+4096)},
 		{"a tied table counts once", "llama-3.1-8b", map[string]any{"tie_word_embeddings": true}, 8_029_995_008 - 128256*4096},
 		{"Scout mixes in every layer", "llama-4-scout", nil, 107_769_364_480},
 		{"Scout alternating would be 62 B", "llama-4-scout", map[string]any{"text_config.interleave_moe_layer_step": 2}, 107_769_364_480 - 24*(17*3*5120*8192+16*5120-3*5120*16384)},

@@ -10,7 +10,6 @@ import (
 	"decodegap/reports"
 	"decodegap/roofline"
 	"decodegap/roofline/gap"
-	"decodegap/roofline/layout"
 	"decodegap/roofline/model"
 )
 
@@ -30,10 +29,10 @@ type Point struct {
 func NewPoint(s gap.Scenario) (*Point, error) {
 	p := &Point{Scenario: s}
 	var err error
-	if p.idealStep, err = layout.Ideal.Build(s.Decoder, s.Workload); err != nil {
+	if p.idealStep, err = s.Step(roofline.Ideal); err != nil {
 		return nil, err
 	}
-	if p.layoutStep, err = s.Engine.Build(s.Decoder, s.Workload); err != nil {
+	if p.layoutStep, err = s.Step(roofline.Layout); err != nil {
 		return nil, err
 	}
 	if p.Ideal, err = roofline.Compute(p.idealStep, s.Machine, roofline.Ideal); err != nil {
@@ -162,19 +161,6 @@ func (p *Point) Components() []reports.ComponentRow {
 		}
 	}
 	return out
-}
-
-// Worth is what each known change takes off the layout floor.
-func (p *Point) Worth() ([]reports.Worth, error) {
-	savings, err := gap.Worth(p.Scenario)
-	if err != nil {
-		return nil, err
-	}
-	out := []reports.Worth{}
-	for _, s := range savings {
-		out = append(out, reports.Worth{Change: s.Change, Ms: s.Time.Millis()})
-	}
-	return out, nil
 }
 
 // Collectives lists the exchanges of the step, for their ceilings.

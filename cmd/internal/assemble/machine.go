@@ -18,6 +18,7 @@ type MachineOptions struct {
 	Topology         string        // "" for the part's usual one
 	Bandwidth        float64       // GB/s, 0 for the sheet's
 	AllReduceLatency *unit.Seconds // of one all-reduce, nil for the catalogue's
+	LinkLatency      *unit.Seconds // of one hop: all-reduces by formula in place of the catalogue's
 	LaunchGap        *unit.Seconds // between dependent kernels, nil for the catalogue's
 
 	// TopologyEvidence says what showed the topology ("driver reports ...");
@@ -60,6 +61,11 @@ func NewMachine(dev hardware.Device, opt MachineOptions) (*Machine, error) {
 	if opt.LaunchGap != nil {
 		m.give(roofline.GraphNode, float64(*opt.LaunchGap), "s", "--launch-gap")
 	}
+	if opt.LinkLatency != nil {
+		if err := m.byFormula(*opt.LinkLatency); err != nil {
+			return nil, err
+		}
+	}
 	if opt.AllReduceLatency != nil {
 		given := roofline.Ceiling{Resource: roofline.AllReduceLatency, Value: float64(*opt.AllReduceLatency),
 			Unit: "s", Basis: roofline.Given, Source: "--allreduce-latency"}
@@ -67,6 +73,22 @@ func NewMachine(dev hardware.Device, opt MachineOptions) (*Machine, error) {
 		m.Note = ""
 	}
 	return m, nil
+}
+
+// byFormula times all-reduces by the fastest algorithm's formula, with a given
+// latency of one hop and the links' line rate.
+func (m *Machine) byFormula(alpha unit.Seconds) error {
+	beta, ok := m.Roofline.Ceilings[roofline.LinkOneWay]
+	if !ok {
+		return fmt.Errorf("--link-latency: no link rate is known for %s; give --allreduce-latency", m.Device.Name)
+	}
+	link := roofline.Link{Alpha: alpha, Beta: unit.BytesPerSecond(beta.Value)}
+	m.Roofline.AllReduce = func(message unit.Bytes, n int) (roofline.Ceiling, bool) {
+		a, t := roofline.FastestAllReduce(link, n, message)
+		return roofline.Ceiling{Resource: roofline.AllReduceLatency, Value: float64(t), Unit: "s", Basis: roofline.Given,
+			Source: fmt.Sprintf("%s (%s) with --link-latency %.2f µs and %.0f GB/s: %s", a.Name, a.Doc, alpha.Micros(), beta.Value/1e9, beta.Source)}, n > 1
+	}
+	return nil
 }
 
 // give overrides one ceiling.

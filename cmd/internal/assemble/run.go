@@ -16,7 +16,7 @@ import (
 // RunPoint is the run record's form of a point, with the ledger between its
 // floors and what was measured (nil: nothing was).
 func (p *Point) RunPoint(m *Machine, label string, measured *reports.Measured) (reports.RunPoint, error) {
-	worth, err := p.Worth()
+	worth, err := p.Worth(m)
 	if err != nil {
 		return reports.RunPoint{}, err
 	}

@@ -8,7 +8,8 @@ func Floor() *reports.FloorDocument {
 	p := run.Points[0]
 	return &reports.FloorDocument{
 		Schema: reports.FloorSchema, Model: run.Model, Hardware: run.Hardware, Warnings: run.Warnings,
-		Points: []reports.FloorPoint{{Operating: p.Operating, Ledger: p.Components, Worth: p.Worth}},
+		Ridges: []reports.Ridge{{Context: 576, TP: 8, Component: "mlp.dense", Batch: 300}},
+		Points: []reports.FloorPoint{{Operating: p.Operating, Ledger: p.Components, Worth: p.Worth, Target: p.Target}},
 	}
 }
 

@@ -108,7 +108,9 @@ func measuredPoint() reports.RunPoint {
 			{Cause: "unattributed", Component: "", Text: "nothing here says where this goes", Ms: 20, LoMs: 18, HiMs: 22, Evidence: ""},
 		},
 	}
-	p.Worth = []reports.Worth{{Change: "attention in nvfp4", Ms: 2.2}}
+	p.Worth = []reports.Worth{{Change: "attention in nvfp4", Ms: 2.2, Of: "layout floor"}}
+	p.Target = &reports.Target{TargetMs: 5, Floor: reports.FloorName{Kind: "latency", Basis: "sheet"}, NowMs: 7.25, Reached: true,
+		Ways: []reports.Way{{Changes: []string{"attention in nvfp4"}, Ms: 4.9}}}
 	return p
 }
 
