@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"decodegap/reports"
 )
@@ -58,8 +57,8 @@ func (r row) cells() []string {
 		point, batch, context = strconv.Itoa(r.index), strconv.Itoa(r.point.Batch), strconv.Itoa(r.point.Context)
 		series = r.point.Label
 	}
-	return []string{r.table, point, batch, context, safe(series), safe(r.name), safe(r.component),
-		number(r.value), number(r.lo), number(r.hi), safe(r.unit), safe(r.basis), safe(r.evidence), safe(r.text)}
+	return []string{r.table, point, batch, context, reports.CSVText(series), reports.CSVText(r.name), reports.CSVText(r.component),
+		number(r.value), number(r.lo), number(r.hi), reports.CSVText(r.unit), reports.CSVText(r.basis), reports.CSVText(r.evidence), reports.CSVText(r.text)}
 }
 
 // number prints a figure whole; one the record does not hold is an empty cell.
@@ -68,19 +67,6 @@ func number(v *float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(*v, 'g', -1, 64)
-}
-
-// safe is a text that no spreadsheet takes for a formula: one that begins as a
-// formula does is put behind an apostrophe (OWASP, "CSV injection").
-func safe(s string) string {
-	s = reports.OneLine(s, 0)
-	if trimmed := strings.TrimLeft(s, " \u00a0\u3000"); trimmed != "" && strings.ContainsAny(trimmed[:1], "=+-@") {
-		return "'" + s
-	}
-	if strings.HasPrefix(s, "＝") || strings.HasPrefix(s, "＋") || strings.HasPrefix(s, "－") || strings.HasPrefix(s, "＠") {
-		return "'" + s // some spreadsheets fold full-width forms
-	}
-	return s
 }
 
 func at(v float64) *float64 { return &v }

@@ -11,18 +11,6 @@ import (
 	"decodegap/reports"
 )
 
-func TestSafe(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"plain", "plain"}, {"=1+1", "'=1+1"}, {"+1", "'+1"}, {"-2+3", "'-2+3"}, {"@SUM(A1)", "'@SUM(A1)"},
-		{"\t=1", "' =1"}, {"\r\n=1", "'  =1"}, {" =1", "' =1"}, {"\u00a0=1", "'\u00a0=1"}, {"＝1", "'＝1"},
-		{"a=b", "a=b"}, {"%", "%"}, {"", ""}, {"\x1b[31m", "�[31m"},
-	} {
-		if got := safe(c.in); got != c.want {
-			t.Errorf("safe(%q) = %q, want %q", c.in, got, c.want)
-		}
-	}
-}
-
 // TestReadsBack: any CSV reader finds a rectangle, and no cell is a formula.
 func TestReadsBack(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/runs/*.json")
