@@ -81,7 +81,7 @@ func Compute(s Step, m Machine, kind Kind) (Floor, error) {
 	if !ok {
 		return Floor{}, &MissingError{DRAMRead, m.Name, "give --bandwidth GB/s"}
 	}
-	f := Floor{Kind: kind, Basis: m.Ceilings[DRAMRead].Basis, ComputeKnown: true}
+	f := Floor{Kind: kind, Basis: m.Ceilings[DRAMRead].Basis, ComputeKnown: true, Terms: make([]Term, 0, len(s.Ops))}
 	for _, op := range s.Ops {
 		t := Term{Op: op, Memory: op.Memory().At(bw), Bound: BoundMemory}
 		for d, flops := range op.Work {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -106,44 +109,78 @@ func (s *scenario) floorDocument(ctx context.Context, target *unit.Seconds) (*re
 	}
 	doc.Warnings = append(append(doc.Warnings, s.machine.Warnings...), s.notes...)
 	few := len(s.workloads) <= fewPoints
+	points, err := s.floorPoints(ctx, few, target)
+	if err != nil {
+		return nil, err
+	}
 	var collectives []roofline.Collective
+	var notes sweepNotes
 	ridged := map[[2]int]bool{}
-	for _, w := range s.workloads {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		p, err := assemble.NewPoint(s.at(w))
-		if err != nil {
-			return nil, err
-		}
-		fp := reports.FloorPoint{Operating: p.Operating(), Ledger: p.Components(), Worth: []reports.Worth{}}
-		if few {
-			if fp.Worth, err = p.Worth(s.machine); err != nil {
-				return nil, err
-			}
-		}
-		if target != nil {
-			if fp.Target, err = p.Target(*target); err != nil {
-				return nil, err
-			}
-		}
+	for i, p := range points {
+		w := s.workloads[i]
 		if key := [2]int{w.Context, w.TP}; !ridged[key] && len(ridged) < fewPoints {
 			ridged[key] = true
-			ridges, err := p.Ridges()
+			ridges, err := p.point.Ridges()
 			if err != nil {
 				return nil, err
 			}
 			doc.Ridges = append(doc.Ridges, ridges...)
 		}
-		doc.Points = append(doc.Points, fp)
-		collectives = append(collectives, p.Collectives()...)
-		for _, warn := range append(p.Warnings, p.MemoryWarning(s.machine)...) {
-			if few && len(s.workloads) > 1 {
-				warn.Text = describe(w) + ": " + warn.Text
-			}
-			doc.Warnings = addWarnings(doc.Warnings, warn)
-		}
+		doc.Points = append(doc.Points, p.doc)
+		collectives = append(collectives, p.point.Collectives()...)
+		notes.add(describe(w), append(p.point.Warnings, p.point.MemoryWarning(s.machine)...)...)
 	}
+	doc.Warnings = append(doc.Warnings, notes.warnings(len(s.workloads))...)
 	doc.Hardware = s.machine.Report(s.gpus, collectives)
 	return doc, nil
+}
+
+// floorPoint is one computed point with its part of the document.
+type floorPoint struct {
+	point *assemble.Point
+	doc   reports.FloorPoint
+}
+
+// floorPoints computes every operating point, on all processors.
+func (s *scenario) floorPoints(ctx context.Context, worth bool, target *unit.Seconds) ([]floorPoint, error) {
+	out := make([]floorPoint, len(s.workloads))
+	errs := make([]error, len(s.workloads))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(out)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(out); i = int(next.Add(1)) - 1 {
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					out[i], errs[i] = s.floorPoint(s.workloads[i], worth, target)
+				}
+				if errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s *scenario) floorPoint(w roofline.Workload, worth bool, target *unit.Seconds) (floorPoint, error) {
+	p, err := assemble.NewPoint(s.at(w))
+	if err != nil {
+		return floorPoint{}, err
+	}
+	out := floorPoint{p, reports.FloorPoint{Operating: p.Operating(), Ledger: p.Components(), Worth: []reports.Worth{}}}
+	if worth {
+		if out.doc.Worth, err = p.Worth(s.machine); err != nil {
+			return out, err
+		}
+	}
+	if target != nil {
+		out.doc.Target, err = p.Target(*target)
+	}
+	return out, err
 }

@@ -25,19 +25,21 @@ func Ways(s Scenario, kind roofline.Kind, target Nanoseconds) (now Nanoseconds, 
 		}
 		return nanos(f.PerToken(s.Workload)), nil
 	}
+	// after is the floor with a change, false where the change does not apply,
+	// cannot be laid out, or needs a latency that is not known.
+	after := func(s Scenario, c Change) (Scenario, Nanoseconds, bool) {
+		changed, ok := c.Apply(s)
+		if !ok {
+			return s, 0, false
+		}
+		t, err := floor(changed)
+		return changed, t, err == nil
+	}
 	if now, err = floor(s); err != nil || now <= target {
 		return now, nil, err == nil, err
 	}
 	for _, c := range Changes {
-		changed, ok := c.Apply(s)
-		if !ok || changed.check() != nil {
-			continue
-		}
-		t, err := floor(changed)
-		if err != nil {
-			return 0, nil, false, err
-		}
-		if t <= target {
+		if _, t, ok := after(s, c); ok && t <= target {
 			ways = append(ways, Way{[]string{c.Name}, t})
 		}
 	}
@@ -49,15 +51,10 @@ func Ways(s Scenario, kind roofline.Kind, target Nanoseconds) (now Nanoseconds, 
 	for way.Floor > target {
 		best, next, name := way.Floor, s, ""
 		for _, c := range Changes {
-			changed, ok := c.Apply(s)
-			if !ok || slices.Contains(way.Changes, c.Name) || changed.check() != nil {
+			if slices.Contains(way.Changes, c.Name) {
 				continue
 			}
-			t, err := floor(changed)
-			if err != nil {
-				return 0, nil, false, err
-			}
-			if t < best {
+			if changed, t, ok := after(s, c); ok && t < best {
 				best, next, name = t, changed, c.Name
 			}
 		}
