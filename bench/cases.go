@@ -3,6 +3,8 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // benchCase is one command line to time.
@@ -24,8 +26,19 @@ func cases(program, dir string) []benchCase {
 		{"`decodegap floor`, GLM-5-NVFP4 on 8 GPUs", append(append([]string{program, "floor"}, machine...), "-o", out("floor.txt"))},
 		{"`decodegap floor`, 8 batches × 8 contexts", append(append([]string{program, "floor"}, machine...),
 			"--batch", "1,2,4,8,16,32,64,128", "--context", "0,1k,2k,4k,8k,16k,32k,64k", "--json", "-o", out("floor.json"))},
+		{"`decodegap floor`, a sweep of 10,000 points", append(append([]string{program, "floor"}, machine...),
+			"--batch", sequence(1, 1), "--context", sequence(0, 1000), "--format", "csv", "--quiet", "-o", out("sweep.csv"))},
 		{"`decodegap diagnose`, the founding case", diagnose},
 		{"… with HTML", append(slices.Clone(diagnose), "--report", out("gap.html"))},
 		{"… with HTML and PDF", append(slices.Clone(diagnose), "--report", out("gap.html")+","+out("gap.pdf"))},
 	}
+}
+
+// sequence lists a hundred numbers for a flag.
+func sequence(first, step int) string {
+	var list []string
+	for i := range 100 {
+		list = append(list, strconv.Itoa(first+i*step))
+	}
+	return strings.Join(list, ",")
 }
