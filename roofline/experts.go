@@ -13,20 +13,6 @@ func DistinctExperts(e, k, t int) float64 {
 	return float64(e) * -math.Expm1(float64(t)*math.Log1p(-float64(k)/float64(e)))
 }
 
-// RanksPerToken is the expected number of ranks that hold at least one of a
-// token's k of e experts, chosen uniformly, when the experts lie in r equal
-// blocks: r·(1 − C(e−e/r, k)/C(e, k)).
-func RanksPerToken(e, k, r int) float64 {
-	if e <= 0 || k <= 0 || r <= 0 {
-		return 0
-	}
-	missed := 1.0
-	for i := range k {
-		missed *= max(0, float64(e-e/r-i)) / float64(e-i)
-	}
-	return float64(r) * (1 - missed)
-}
-
 // BusiestRankExperts is the expected number of distinct experts on the rank
 // that has most of them, when e experts lie in r equal blocks and t tokens
 // each choose k of e uniformly. It is exact: given its size u, the union of

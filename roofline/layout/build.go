@@ -12,7 +12,7 @@ import (
 // this engine's layout. It fails where the engine could not run: degrees of
 // parallelism that do not divide heads or experts.
 func (e Engine) Build(d *roofline.Decoder, w roofline.Workload) (roofline.Step, error) {
-	if err := check(d, w); err != nil {
+	if err := e.check(d, w); err != nil {
 		return roofline.Step{}, err
 	}
 	b := newBuilder(e, d, w)
@@ -25,7 +25,7 @@ func (e Engine) Build(d *roofline.Decoder, w roofline.Workload) (roofline.Step, 
 	for _, k := range d.Kernels {
 		b.kernels(k)
 	}
-	b.collectives()
+	b.exchanges()
 	return b.step(), nil
 }
 
@@ -49,7 +49,7 @@ type builder struct {
 
 type opKey struct {
 	component roofline.Component
-	cache     int // 0: the component's own op; attention over each cache kind apart
+	part      int // 0: the component's own op; attention over each cache kind, and a second group's exchange, apart
 }
 
 func newBuilder(e Engine, d *roofline.Decoder, w roofline.Workload) *builder {
@@ -61,7 +61,10 @@ func newBuilder(e Engine, d *roofline.Decoder, w roofline.Workload) *builder {
 		b.tokens = b.sequences * perToken
 		b.all, b.moe = b.tokens, b.n
 	} else {
-		slot := ceilDiv(w.Batch, w.PP) // one pipeline stage works on one slot at a time
+		slot := w.Batch
+		if !e.OneSlot {
+			slot = ceilDiv(w.Batch, w.PP) // one pipeline stage works on one slot at a time
+		}
 		b.sequences = ceilDiv(slot, w.DP)
 		b.tokens = b.sequences * perToken
 		b.moe = w.TP * w.DP
@@ -89,8 +92,8 @@ func newBuilder(e Engine, d *roofline.Decoder, w roofline.Workload) *builder {
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 // op returns the op of a component, made on first use.
-func (b *builder) op(c roofline.Component, cache int) *roofline.Op {
-	key := opKey{c, cache}
+func (b *builder) op(c roofline.Component, part int) *roofline.Op {
+	key := opKey{c, part}
 	i, ok := b.index[key]
 	if !ok {
 		i = len(b.ops)
@@ -100,18 +103,24 @@ func (b *builder) op(c roofline.Component, cache int) *roofline.Op {
 	return &b.ops[i]
 }
 
-// parts is over how many ranks a weight of this role is spread.
-func (b *builder) parts(r roofline.Role) float64 {
-	if b.engine.Even {
-		return float64(b.n)
+// rule is how the engine treats a tensor here.
+func (b *builder) rule(t roofline.Tensor) Rule {
+	if t.Role == roofline.RoleHead && b.engine.WholeTiedHead {
+		if table, ok := b.table(); ok && table.Uncounted { // counted once, as the head
+			return Rule{Shard: Replicated}
+		}
 	}
-	switch b.engine.rule(r).Shard {
-	case ByKVHead:
-		return float64(min(b.n, b.d.KVHeads))
-	case Replicated:
-		return 1
+	return b.engine.Rule(t.Role, b.d, b.w)
+}
+
+// table is the input embedding, false for a draft, which has none of its own.
+func (b *builder) table() (roofline.Tensor, bool) {
+	for _, t := range b.d.Tensors {
+		if t.Role == roofline.RoleEmbed {
+			return t, true
+		}
 	}
-	return float64(b.n)
+	return roofline.Tensor{}, false
 }
 
 func (b *builder) tensor(t roofline.Tensor) {
@@ -143,10 +152,10 @@ func (b *builder) tensor(t roofline.Tensor) {
 			o.Work[t.Math] += unit.FLOPs(float64(t.Repeat) * work / float64(b.moe))
 		}
 	default:
-		parts := b.parts(t.Role)
+		parts, tokens := b.spreadOf(b.rule(t))
 		o.Weights += repeat * t.Bytes / unit.Bytes(parts)
 		if t.Matrix {
-			o.Work[t.Math] += unit.FLOPs(2 * float64(b.tokens) * float64(t.Params) * float64(t.Repeat) / parts)
+			o.Work[t.Math] += unit.FLOPs(2 * tokens * float64(t.Params) * float64(t.Repeat) / parts)
 		}
 	}
 	if t.Component != roofline.Norm || o.Repeat == 0 {
@@ -170,23 +179,6 @@ func (b *builder) kernels(k roofline.Kernels) {
 	o.Launches += k.Repeat * k.Count
 	o.From = weaker(o.From, roofline.FromConfig)
 	o.Repeat = max(o.Repeat, k.Repeat)
-}
-
-// collectives adds the all-reduces: of tensor parallelism over n ranks, and
-// where experts are spread over data-parallel ranks too, of the MoE layers
-// over all of them.
-func (b *builder) collectives() {
-	if b.engine.Even || b.n == 1 {
-		return
-	}
-	o := b.op(roofline.AllReduce, 0)
-	o.Repeat = b.d.Layers
-	o.From = roofline.FromConfig
-	o.Comm = &roofline.Collective{
-		Count: b.d.AllReduces,
-		Bytes: unit.Bytes(2 * b.tokens * b.d.Hidden),
-		GPUs:  b.n,
-	}
 }
 
 func (b *builder) step() roofline.Step {

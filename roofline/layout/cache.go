@@ -25,6 +25,7 @@ func (b *builder) cache(c roofline.Cache) {
 	o.From = weaker(o.From, roofline.FromConfig)
 
 	repeat, n := float64(c.Repeat), float64(b.n)
+	queries := float64(c.Heads) / n // query heads of the rank
 	seq, tok := float64(b.sequences), float64(b.tokens)
 	read := float64(b.reach(c))
 	switch c.Kind {
@@ -32,16 +33,19 @@ func (b *builder) cache(c roofline.Cache) {
 		heads := float64(c.KVHeads) / n
 		if !b.engine.Even {
 			heads = float64(ceilDiv(c.KVHeads, b.n))
+			if b.engine.Rule(roofline.RoleQ, b.d, b.w).Shard == ByKVHead {
+				queries = float64(c.Heads) / float64(min(b.n, c.KVHeads)) // they stay with their KV head
+			}
 		}
 		record := 2 * heads * float64(c.HeadDim) * b.w.KVType.Size()
 		o.KVRead += unit.Bytes(repeat * seq * record * read)
 		o.KVWrite += unit.Bytes(repeat * tok * record)
-		o.Work[b.attentionMath()] += unit.FLOPs(repeat * 4 * float64(c.Heads) / n * float64(c.HeadDim) * read * tok)
+		o.Work[b.attentionMath()] += unit.FLOPs(repeat * 4 * queries * float64(c.HeadDim) * read * tok)
 	case roofline.CacheLatent:
 		record := b.evenly(b.latentRecord(c))
 		o.KVRead += unit.Bytes(repeat * seq * record * read)
 		o.KVWrite += unit.Bytes(repeat * tok * record)
-		o.Work[b.attentionMath()] += unit.FLOPs(repeat * 2 * float64(c.Heads) / n * float64(2*c.Latent+c.Rope) * read * tok)
+		o.Work[b.attentionMath()] += unit.FLOPs(repeat * 2 * queries * float64(2*c.Latent+c.Rope) * read * tok)
 	case roofline.CacheIndex:
 		record := b.evenly(float64(c.HeadDim) + 4*float64(c.HeadDim)/scaleGroup)
 		o.KVRead += unit.Bytes(repeat * seq * record * read)

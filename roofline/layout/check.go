@@ -7,8 +7,24 @@ import (
 	"decodegap/roofline/nearest"
 )
 
-// check refuses workloads that no engine can lay out, naming the flag and the
-// values that would do.
+// check refuses workloads that this engine cannot lay out, naming the flag and
+// the values that would do.
+func (e Engine) check(d *roofline.Decoder, w roofline.Workload) error {
+	if err := check(d, w); err != nil {
+		return err
+	}
+	if e.Even {
+		return nil
+	}
+	for _, limit := range e.Limits {
+		if err := limit(d, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check refuses workloads that no engine can lay out.
 func check(d *roofline.Decoder, w roofline.Workload) error {
 	for _, v := range []struct {
 		flag  string

@@ -11,36 +11,7 @@ import (
 	"decodegap/roofline"
 )
 
-// Shard says how a weight is spread over the n ranks of a tensor-parallel group.
-type Shard int
-
-const (
-	// Split: each rank reads 1/n.
-	Split Shard = iota
-	// ByKVHead: each rank reads 1/min(n, KV heads); with more ranks than
-	// heads every rank holds one whole head.
-	ByKVHead
-	// Replicated: every rank reads all of it.
-	Replicated
-)
-
-func (s Shard) String() string {
-	switch s {
-	case ByKVHead:
-		return "by KV head"
-	case Replicated:
-		return "replicated"
-	}
-	return "split"
-}
-
-// Rule is how an engine treats one role, and where its source says so.
-type Rule struct {
-	Shard  Shard
-	Source string
-}
-
-// Engine is one inference engine's tensor-parallel layout.
+// Engine is one inference engine's layout over GPUs.
 type Engine struct {
 	Name string
 	Doc  string
@@ -48,13 +19,60 @@ type Engine struct {
 	// no engine has, which the ideal floor uses.
 	Even  bool
 	Rules map[roofline.Role]Rule // roles not listed are Split
+
+	// DP replaces rules where attention is data-parallel and the model has
+	// experts, DPEP replaces them where the experts lie whole on ranks as well.
+	DP, DPEP map[roofline.Role]Rule
+
 	// StateTypes are the recurrent-state types the engine takes, by
 	// architecture, where the checkpoint states none and it is not FP32.
 	StateTypes map[string]roofline.DType
+
+	Table       Table    // how the input embedding is held
+	WholeTables []string // architectures whose table is TableWhole in spite of Table
+	// WholeTiedHead: a head tied to the embedding is whole on every rank.
+	WholeTiedHead bool
+
+	// OneSlot: pipeline stages take the whole batch one after another. Engines
+	// without it keep one part of the batch in every stage.
+	OneSlot bool
+	// AllToAll: with whole experts spread over all tp·dp GPUs, tokens are sent
+	// only to GPUs that hold one of their experts. Engines without it gather
+	// all tokens on all GPUs and scatter the sums.
+	AllToAll bool
+	// ReducedValue is the bytes of one value in an all-reduce of so many
+	// values over so many ranks; nil for 2.
+	ReducedValue func(values, ranks int) int
+
+	// Limits refuse degrees of parallelism that the engine does not have.
+	Limits []Limit
+
+	// Differences says, a sentence each, where the engine is known to read or
+	// send other than what is counted here, and which of its sources says so.
+	Differences []string
 }
 
+// Limit returns why an engine cannot run a workload and what to ask for
+// instead, or nil.
+type Limit func(d *roofline.Decoder, w roofline.Workload) error
+
+// Table is how an engine holds the input embedding.
+type Table int
+
+// The ways to hold the input embedding.
+const (
+	// TableSplit: each rank holds 1/n of the vocabulary; an all-reduce adds
+	// what the ranks found.
+	TableSplit Table = iota
+	// TableWhole: every rank holds the whole table, so nothing is reduced.
+	TableWhole
+	// TableHost: the table stays in the host's memory and only the step's rows
+	// reach the GPUs.
+	TableHost
+)
+
 // All lists the engines whose layout is known, and the ideal one.
-var All = []Engine{Ideal, SGLang, VLLM}
+var All = []Engine{Ideal, SGLang, VLLM, TRTLLM, LlamaCPP}
 
 // Ideal splits every byte evenly over all GPUs of the deployment.
 var Ideal = Engine{
@@ -75,15 +93,40 @@ func Find(name string) (Engine, error) {
 	return Engine{}, fmt.Errorf("unknown engine %q: %s", name, hint(name, names))
 }
 
-func (e Engine) rule(r roofline.Role) Rule { return e.Rules[r] }
+// spread says whether experts are shared by more GPUs than one attention
+// replica has.
+func (e Engine) spread(d *roofline.Decoder, w roofline.Workload) bool {
+	return !e.Even && d.Experts > 0 && w.DP > 1
+}
 
-// Split is the engine with the given roles split evenly instead.
-func (e Engine) Split(roles ...roofline.Role) Engine {
-	rules := maps.Clone(e.Rules)
-	for _, r := range roles {
-		delete(rules, r)
+// Rule is how the engine treats a role under a workload.
+func (e Engine) Rule(r roofline.Role, d *roofline.Decoder, w roofline.Workload) Rule {
+	if e.spread(d, w) {
+		if rule, ok := e.DPEP[r]; ok && w.EP > 1 {
+			return rule
+		}
+		if rule, ok := e.DP[r]; ok {
+			return rule
+		}
 	}
-	e.Rules = rules
+	return e.Rules[r]
+}
+
+// table is how the engine holds the input embedding of d.
+func (e Engine) table(d *roofline.Decoder) Table {
+	if slices.Contains(e.WholeTables, d.Architecture) {
+		return TableWhole
+	}
+	return e.Table
+}
+
+// Split is the engine with the given roles split evenly instead of repeated.
+func (e Engine) Split(roles ...roofline.Role) Engine {
+	e.Rules, e.DPEP = maps.Clone(e.Rules), maps.Clone(e.DPEP)
+	for _, r := range roles {
+		delete(e.Rules, r)
+		delete(e.DPEP, r)
+	}
 	return e
 }
 
@@ -91,8 +134,11 @@ func (e Engine) Split(roles ...roofline.Role) Engine {
 // replicates; norms, biases and caches stay as they are. It is what "evenly
 // sharded" means in an assumed weight format.
 func (e Engine) EvenMatrices() Engine {
-	return e.Split(roofline.RoleK, roofline.RoleV, roofline.RoleQA, roofline.RoleKVA,
-		roofline.RoleIndexQ, roofline.RoleIndexK, roofline.RoleIndexWeights, roofline.RoleRouter, roofline.RoleSharedGate)
+	e = e.Split(roofline.RoleQ, roofline.RoleK, roofline.RoleV, roofline.RoleO, roofline.RoleQA, roofline.RoleKVA,
+		roofline.RoleIndexQ, roofline.RoleIndexK, roofline.RoleIndexWeights,
+		roofline.RoleRouter, roofline.RoleShared, roofline.RoleSharedGate)
+	e.WholeTiedHead = false
+	return e
 }
 
 // RoleRule is a role with its rule.
@@ -101,11 +147,14 @@ type RoleRule struct {
 	Rule
 }
 
-// Listed returns the engine's rules in the order of their roles.
+// Listed returns the engine's rules in the order of their roles, first those
+// that always hold.
 func (e Engine) Listed() []RoleRule {
 	var out []RoleRule
-	for _, role := range slices.Sorted(maps.Keys(e.Rules)) {
-		out = append(out, RoleRule{role, e.Rules[role]})
+	for _, rules := range []map[roofline.Role]Rule{e.Rules, e.DP, e.DPEP} {
+		for _, role := range slices.Sorted(maps.Keys(rules)) {
+			out = append(out, RoleRule{role, rules[role]})
+		}
 	}
 	return out
 }

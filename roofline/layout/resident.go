@@ -9,21 +9,25 @@ import (
 // embedding and all experts included, and the caches of its sequences. It
 // leaves out activations, graphs and the engine's own buffers.
 func (e Engine) Resident(d *roofline.Decoder, w roofline.Workload) (weights, caches unit.Bytes, err error) {
-	if err := check(d, w); err != nil {
+	if err := e.check(d, w); err != nil {
 		return 0, 0, err
 	}
 	b := newBuilder(e, d, w)
+	if !e.Even {
+		b.sequences = ceilDiv(w.Batch, w.DP) // of all slots: a stage keeps the caches of each
+	}
 	for _, t := range d.Tensors {
 		share := t.Bytes * unit.Bytes(t.Repeat)
 		switch {
 		case t.Role == roofline.RoleEmbed:
-			share /= unit.Bytes(b.n)
+			share *= unit.Bytes(b.tableShare())
 		case t.Role == roofline.RoleExpertOutBias:
 			share /= unit.Bytes(w.EP)
 		case t.IsExpert():
 			share /= unit.Bytes(b.moe)
 		default:
-			share /= unit.Bytes(b.parts(t.Role))
+			parts, _ := b.spreadOf(b.rule(t))
+			share /= unit.Bytes(parts)
 		}
 		weights += share
 	}
@@ -36,4 +40,17 @@ func (e Engine) Resident(d *roofline.Decoder, w roofline.Workload) (weights, cac
 	}
 	share := unit.Bytes(b.perGPU())
 	return weights * share, caches * share, nil
+}
+
+// tableShare is how much of the input embedding one GPU holds.
+func (b *builder) tableShare() float64 {
+	if !b.engine.Even {
+		switch b.engine.table(b.d) {
+		case TableWhole:
+			return 1
+		case TableHost:
+			return 0
+		}
+	}
+	return 1 / float64(b.n)
 }
