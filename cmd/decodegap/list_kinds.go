@@ -109,7 +109,11 @@ var listEngines = listing{
 			for _, r := range e.Listed() {
 				rules = append(rules, map[string]string{"role": string(r.Role), "shard": r.Shard.String(), "source": r.Source})
 			}
-			items = append(items, map[string]any{"name": e.Name, "doc": e.Doc, "rules": rules})
+			it := map[string]any{"name": e.Name, "doc": e.Doc, "rules": rules}
+			if len(e.Differences) > 0 {
+				it["differences"] = e.Differences
+			}
+			items = append(items, it)
 		}
 		return items, nil
 	},

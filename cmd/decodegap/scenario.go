@@ -61,7 +61,7 @@ func (o *scenarioOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.kvType, "kv-dtype", "", "KV-cache `TYPE`: bf16, fp8, …; default what the files say, else bf16")
 	f.StringVar(&o.stateType, "state-dtype", "", "recurrent-state `TYPE`: float32 or bfloat16; default what the files or the engine say")
 	f.StringVar(&o.quantConfig, "quant-config", "", "quantization side `FILE` such as hf_quant_config.json")
-	f.StringVar(&o.engine, "engine", "vllm", "sharding `LAYOUT`: ideal, sglang, vllm")
+	f.StringVar(&o.engine, "engine", "vllm", "sharding `LAYOUT`: "+strings.Join(layout.Names(), ", "))
 	f.StringVar(&o.attention, "attention", "", "sparse or dense, for models with a sparse index; default sparse")
 	f.IntVar(&o.draft, "draft-tokens", 0, "speculation: drafts verified per sequence and step")
 	f.Float64Var(&o.accepted, "accepted", 1, "speculation: tokens emitted per sequence and step")

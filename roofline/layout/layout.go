@@ -81,16 +81,23 @@ var Ideal = Engine{
 	Even: true,
 }
 
+// Names lists the names of All, in its order.
+func Names() []string {
+	var names []string
+	for _, e := range All {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
 // Find returns the engine of that name.
 func Find(name string) (Engine, error) {
-	var names []string
 	for _, e := range All {
 		if e.Name == name {
 			return e, nil
 		}
-		names = append(names, e.Name)
 	}
-	return Engine{}, fmt.Errorf("unknown engine %q: %s", name, hint(name, names))
+	return Engine{}, fmt.Errorf("unknown engine %q: %s", name, hint(name, Names()))
 }
 
 // spread says whether experts are shared by more GPUs than one attention

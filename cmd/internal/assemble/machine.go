@@ -97,7 +97,7 @@ func (m *Machine) give(r roofline.Resource, value float64, u, flag string) {
 }
 
 // Report is the hardware part of a document; count is the number of GPUs.
-// The all-reduce latencies are those of the given messages.
+// The latencies are those of the given exchanges, where they are known.
 func (m *Machine) Report(count int, collectives []roofline.Collective) reports.Hardware {
 	h := reports.Hardware{Name: m.Device.Name, Count: count, Topology: m.Topology, Ceilings: []reports.Ceiling{}}
 	for _, f := range m.Device.Facts() {
@@ -109,11 +109,8 @@ func (m *Machine) Report(count int, collectives []roofline.Collective) reports.H
 	sort.Slice(h.Ceilings, func(i, j int) bool { return h.Ceilings[i].Resource < h.Ceilings[j].Resource })
 	seen := map[string]bool{}
 	for _, c := range collectives {
-		if m.Roofline.AllReduce == nil {
-			break
-		}
-		one, ok := m.Roofline.AllReduce(c.Bytes, c.GPUs)
-		name := fmt.Sprintf("%s/%.0fB/%d", roofline.AllReduceLatency, float64(c.Bytes), c.GPUs)
+		one, ok := m.Roofline.Latency(c)
+		name := fmt.Sprintf("%s/%.0fB/%d", roofline.LatencyOf(c.Kind), float64(c.Bytes), c.GPUs)
 		if !ok || seen[name] {
 			continue
 		}
