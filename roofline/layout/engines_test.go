@@ -107,8 +107,8 @@ func exchanges(s roofline.Step) map[roofline.Component][]roofline.Collective {
 	return out
 }
 
-// TestExchangesOfDataParallelExperts counts them for GLM-4.5-Air-like degrees
-// on a model of 78 layers, 3 of them dense, hidden size 6144.
+// TestExchangesOfDataParallelExperts counts them for a model of 78 layers, 3 of
+// them dense, with hidden size 6144.
 func TestExchangesOfDataParallelExperts(t *testing.T) {
 	d := decoder(t, "glm-5")
 	if d.Layers != 78 || d.Hidden != 6144 || d.Experts != 256 || d.TopK != 8 {

@@ -8,8 +8,8 @@ import (
 )
 
 // LlamaCPP is llama.cpp's layout on its CUDA backend: --tp is -sm tensor, --pp
-// is -sm layer. Read in ggml-org/llama.cpp at commit 0c1e57098 (November 2026):
-// src/llama-model.cpp, ggml/src/ggml-cuda/ggml-cuda.cu, docs/multi-gpu.md.
+// is -sm layer. Read in ggml-org/llama.cpp at commit 0c1e57098, which
+// llama-cpp-python 0.3.36 ships.
 var LlamaCPP = Engine{
 	Name: "llamacpp",
 	Doc:  "llama.cpp, -sm tensor (--tp) or -sm layer (--pp): attention split by KV head; router, shared experts and norms on every GPU; embedding in host memory",
@@ -31,7 +31,7 @@ var LlamaCPP = Engine{
 	ReducedValue:  ggmlReducedValue,
 	Limits:        []Limit{llamaLimits},
 	Differences: []string{
-		"-sm row is not laid out: the CUDA and HIP backends dropped it (ggml-org/llama.cpp#24216); it cut only dense matrices by rows and left caches, attention, norms and experts on the GPU that owns the layer (#10026).",
+		"-sm row is not laid out: the CUDA backend, and with it HIP, dropped it (ggml-org/llama.cpp#24216); it cut only dense weights by rows (docs/multi-gpu.md) and left caches and all other weights on the GPU that owns the layer (ggml-org/llama.cpp#10026).",
 		"FFN and expert widths are cut in multiples of 128 columns, or of the quantization block where that is larger, so the busiest GPU may read more than 1/n (src/llama-model.cpp: blck_size_perf).",
 		"GGUF files keep norms, biases, the router and convolutions in FP32; the types of a config.json are counted unless a .gguf is read (conversion/base.py).",
 		"Quantized caches store scales too: q8_0 takes 34 bytes for 32 values where int8 counts 32 (ggml/src/ggml-common.h), and -sm tensor has none (docs/multi-gpu.md).",
