@@ -185,7 +185,7 @@ var fieldUnits = []struct{ end, unit string }{
 	{"flops", "FLOP"}, {"flops_per_gpu", "FLOP"}, {"ms", "ms"}, {"ms_per_token", "ms"},
 	{"experts", "experts"}, {"busiest_rank", "experts"}, {"allreduce_count", "messages"}, {"launches", "kernels"}, {"repeat", "layers"},
 	{"params_total", "weights"}, {"params_active_read", "weights"}, {"ratio", "ratio"}, {"tok_s", "tok/s"}, {"tpot_ms.mean", "ms"},
-	{"tokens_per_chunk", "tokens"},
+	{"tokens_per_chunk", "tokens"}, {"batch", "sequences"},
 }
 
 // grouped writes a number's thousands apart.

@@ -2,10 +2,12 @@ package internal
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,7 +16,7 @@ import (
 // show in full: ```go PATH blocks. They are laid over the tree, each descriptor
 // value added to its package's list All, as the page tells the reader to.
 func TestExtendExamples(t *testing.T) {
-	for _, page := range []string{"model.md"} {
+	for _, page := range []string{"model.md", "layout.md"} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(filepath.Join(root, "docs/extend", page))
@@ -35,19 +37,21 @@ func TestExtendExamples(t *testing.T) {
 				}
 				replace[at] = laid
 			}
-			tests := 0
+			var tests []string
 			for path, content := range files {
 				lay(path, content)
 				folders["./"+filepath.ToSlash(filepath.Dir(path))] = true
 				if strings.HasSuffix(path, "_test.go") {
-					tests++
+					for _, f := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(content, -1) {
+						tests = append(tests, f[1])
+					}
 				} else if name := regexp.MustCompile(`(?m)^var (\w+) = [A-Z]`).FindStringSubmatch(content); name != nil {
 					list, extended := listWith(t, filepath.Dir(path), name[1])
 					lay(list, extended)
 				}
 			}
-			if tests == 0 || len(files) == tests {
-				t.Fatalf("%s shows %d files, %d of them tests: the check sees nothing", page, len(files), tests)
+			if len(tests) == 0 || len(replace) <= len(files) {
+				t.Fatalf("%s shows files %v and tests %v: the check sees nothing, or no value for a list", page, slices.Collect(maps.Keys(files)), tests)
 			}
 			overlay := filepath.Join(t.TempDir(), "overlay.json")
 			data, err := json.Marshal(map[string]any{"Replace": replace})
@@ -58,10 +62,11 @@ func TestExtendExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			for folder := range folders {
-				cmd := exec.CommandContext(t.Context(), "go", "test", "-tags", "minimal", "-overlay", overlay, folder)
+				cmd := exec.CommandContext(t.Context(), "go", "test", "-tags", "minimal", "-overlay", overlay, "-v", "-run", "^("+strings.Join(tests, "|")+")$", folder)
 				cmd.Dir = root
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Errorf("%s with the files of %s: %v\n%s", folder, page, err, out)
+				out, err := cmd.CombinedOutput()
+				if passed := strings.Count(string(out), "--- PASS: "); err != nil || passed < len(tests) {
+					t.Errorf("%s with the files of %s: %v, %d of %d tests passed\n%s", folder, page, err, passed, len(tests), out)
 				}
 			}
 		})
