@@ -73,12 +73,12 @@ func (s *floors) stroke(c draw.Canvas, l *floorLine, x, y func(float64) vg.Lengt
 	end()
 }
 
-// dots marks the line's points, as many as stay apart.
+// dots marks the line's points, as many as stay apart, and the last.
 func (s *floors) dots(c draw.Canvas, l *floorLine, x, y func(float64) vg.Length, id string, sty draw.GlyphStyle) {
 	last := c.Min.X - 100
-	for _, d := range l.dots {
+	for i, d := range l.dots {
 		at := vg.Point{X: x(d.x), Y: y(d.ms)}
-		if at.X-last < 12 {
+		if at.X-last < 12 && i < len(l.dots)-1 {
 			continue
 		}
 		last = at.X

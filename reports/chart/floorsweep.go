@@ -30,7 +30,7 @@ func Sweep(doc *reports.FloorDocument) (*Figure, error) {
 	}
 	s.latency.thin(p.X.Min, p.X.Max)
 	p.X.Scale, p.Y.Scale = logScale{}, logScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = s.xticks(p.X.Min, p.X.Max), floorTicks{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = s.xticks(p.X.Min, p.X.Max), floorTicks{s.least}
 	p.Add(grid{x: true, y: true}, s)
 	f := &Figure{
 		ID:    "sweep",
@@ -40,7 +40,7 @@ func Sweep(doc *reports.FloorDocument) (*Figure, error) {
 		Plot:  p, XName: s.axis.long, YName: "ms per token at the layout floor",
 		Keys: s.keys(), Note: s.note(doc, all),
 	}
-	f.Height = 380 + keysHeight(f.Keys, designWidth-8) + noteHeight
+	f.Height = floorHeight + 80 + s.room() + keysHeight(f.Keys, designWidth-8) + noteHeight
 	return f, nil
 }
 
