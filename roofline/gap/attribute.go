@@ -105,26 +105,26 @@ func byComponent(f roofline.Floor) map[roofline.Component]unit.Seconds {
 	return m
 }
 
-// latency is all-reduce latency and kernel boundaries, as the latency floor
-// counts them.
+// latency is the latency of the exchanges and the kernel boundaries, as the
+// latency floor counts them.
 func (e Evidence) latency() []Rung {
 	if e.Latency == nil {
 		return nil
 	}
 	var rungs []Rung
-	if t := e.perToken(e.Latency.Comm); t != 0 {
-		r := Rung{Cause: Latency, Component: roofline.AllReduce, Time: t, Lo: t, Hi: t}
-		for _, term := range e.Latency.Terms {
-			if c := term.Op.Comm; c != nil && term.Network != nil {
-				r.Text = fmt.Sprintf("%d all-reduces of %.0f B over %d GPUs at %.1f µs", c.Count, float64(c.Bytes), c.GPUs, term.Network.Value*1e6)
-				r.Evidence = join(string(term.Network.Basis)+": "+term.Network.Source, e.TopologyNote)
-				if e.AllReduceHi > 0 {
-					r.Lo = e.perToken(unit.Seconds(c.Count) * e.AllReduceLo)
-					r.Hi = e.perToken(unit.Seconds(c.Count) * e.AllReduceHi)
-				}
-			}
+	left := e.perToken(e.Latency.Comm)
+	for _, term := range e.Latency.Terms {
+		c := term.Op.Comm
+		if c == nil || term.Network == nil || left == 0 {
+			continue
 		}
-		rungs = append(rungs, r)
+		t := min(e.perToken(unit.Seconds(c.Count)*unit.Seconds(term.Network.Value)), left)
+		left -= t
+		rungs = append(rungs, e.exchange(term, t))
+	}
+	if left != 0 && len(rungs) > 0 { // rounding
+		last := &rungs[len(rungs)-1]
+		last.Time, last.Lo, last.Hi = last.Time+left, last.Lo+left, last.Hi+left
 	}
 	if t := e.perToken(e.Latency.Launch); t != 0 {
 		n := 0
@@ -137,6 +137,22 @@ func (e Evidence) latency() []Rung {
 		})
 	}
 	return rungs
+}
+
+// exchange is the rung of one kind of exchange.
+func (e Evidence) exchange(term roofline.Term, t Nanoseconds) Rung {
+	c := term.Op.Comm
+	r := Rung{Cause: Latency, Component: term.Op.Component, Time: t, Lo: t, Hi: t,
+		Text:     fmt.Sprintf("%d exchanges of %.0f B over %d GPUs at %.1f µs", c.Count, float64(c.Bytes), c.GPUs, term.Network.Value*1e6),
+		Evidence: join(string(term.Network.Basis)+": "+term.Network.Source, e.TopologyNote)}
+	if term.Op.Component == roofline.AllReduce {
+		r.Text = strings.Replace(r.Text, "exchanges", "all-reduces", 1)
+		if e.AllReduceHi > 0 {
+			r.Lo = e.perToken(unit.Seconds(c.Count) * e.AllReduceLo)
+			r.Hi = e.perToken(unit.Seconds(c.Count) * e.AllReduceHi)
+		}
+	}
+	return r
 }
 
 func join(parts ...string) string {

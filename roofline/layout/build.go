@@ -195,11 +195,25 @@ func (b *builder) perGPU() float64 {
 
 // weaker is the less certain of two sources: a sum is as good as its worst part.
 func weaker(a, b roofline.Evidence) roofline.Evidence {
-	rank := map[roofline.Evidence]int{roofline.FromHeaders: 1, roofline.FromSideFile: 2, roofline.FromConfig: 3, roofline.FromAssumption: 4}
-	if rank[b] > rank[a] {
+	if certainty(b) > certainty(a) {
 		return b
 	}
 	return a
+}
+
+// certainty ranks sources, the surest first; an empty one ranks before all.
+func certainty(e roofline.Evidence) int {
+	switch e {
+	case roofline.FromHeaders:
+		return 1
+	case roofline.FromSideFile:
+		return 2
+	case roofline.FromConfig:
+		return 3
+	case roofline.FromAssumption:
+		return 4
+	}
+	return 0
 }
 
 func joinFormat(a, b string) string {

@@ -71,7 +71,7 @@ func (p *Point) repeated() map[roofline.Component]string {
 		}
 	}
 	for _, t := range d.Tensors {
-		switch engine.Rules[t.Role].Shard {
+		switch engine.Rule(t.Role, d, w).Shard {
 		case layout.Replicated:
 			add(t.Component, t.Name[strings.LastIndexByte(t.Name, '.')+1:])
 		case layout.ByKVHead:
