@@ -61,16 +61,20 @@ func FastestAllReduce(l Link, n int, message unit.Bytes) (Algorithm, unit.Second
 	return best, least
 }
 
-// ExpertExchange is the time of one all-to-all of expert parallelism: to send each of t tokens of width bytes to the distinct
-// remote ranks its k experts of e live on, n ranks in all: the busiest GPU
-// sends its t/n tokens to R·(1 − C(e−e/n, k)/C(e, k)) ranks each, less itself.
-func ExpertExchange(l Link, n, e, k, t int, width unit.Bytes) unit.Seconds {
-	if n < 2 || t == 0 {
-		return 0
+// ExchangeTime is the time of one exchange that is no all-reduce, in one hop:
+// an all-gather brings each GPU (n−1)/n of the message, a reduce-scatter takes
+// as much away, and an all-to-all's message is what one GPU sends. False for
+// other kinds.
+func ExchangeTime(l Link, kind Component, n int, message unit.Bytes) (unit.Seconds, bool) {
+	switch {
+	case n < 2:
+		return 0, false
+	case kind == AllGather, kind == ReduceScatter:
+		return l.Alpha + (unit.Bytes(float64(n-1)/float64(n)) * message).At(l.Beta), true
+	case kind == AllToAll:
+		return l.Alpha + message.At(l.Beta), true
 	}
-	ranks := RanksHit(n, e, k) * float64(n-1) / float64(n)
-	tokens := math.Ceil(float64(t) / float64(n))
-	return l.Alpha + (unit.Bytes(tokens*ranks) * width).At(l.Beta)
+	return 0, false
 }
 
 // RanksHit is the expected number of ranks that hold at least one of the k

@@ -34,6 +34,18 @@ func TestAllReduceFormulas(t *testing.T) {
 	}
 }
 
+func TestExchangeTime(t *testing.T) {
+	l := Link{Alpha: unit.FromMicros(2), Beta: 50e9}
+	for kind, want := range map[Component]float64{AllGather: 2 + 7.0/8*20, ReduceScatter: 2 + 7.0/8*20, AllToAll: 2 + 20} {
+		if got, ok := ExchangeTime(l, kind, 8, 1e6); !ok || math.Abs(got.Micros()-want) > 1e-9*want {
+			t.Errorf("%s: %v µs, %v, want %v", kind, got.Micros(), ok, want)
+		}
+	}
+	if _, ok := ExchangeTime(l, AllReduce, 8, 1e6); ok {
+		t.Error("an all-reduce has algorithms of its own")
+	}
+}
+
 func TestRanksHit(t *testing.T) {
 	// GLM-5: 8 of 256 experts over 8 ranks reach 5.29 ranks.
 	if got := RanksHit(8, 256, 8); math.Abs(got-5.29) > 0.005 {

@@ -17,6 +17,7 @@ import (
 	"decodegap/reports/compare"
 	"decodegap/reports/records"
 	"decodegap/roofline"
+	"decodegap/roofline/layout"
 	"decodegap/roofline/model"
 	"decodegap/roofline/unit"
 	"decodegap/traces/bench"
@@ -89,7 +90,7 @@ func (d *diagnosis) readLaunch() error {
 	if tp, ok := d.launch.TP(); ok && !d.opt.fixedTP {
 		d.opt.tp = []int{tp}
 	}
-	if !d.opt.fixedEngine && (d.launch.Engine == "sglang" || d.launch.Engine == "vllm") {
+	if _, err := layout.Find(d.launch.Engine); err == nil && !d.opt.fixedEngine {
 		d.opt.engine = d.launch.Engine
 	}
 	maps.Copy(d.run.Fingerprint.Facts, d.launch.Facts())

@@ -253,7 +253,12 @@ func (b *Builder) ends(tied bool) {
 		}
 		fallthrough
 	default:
-		b.whole(head, BF16)
+		f := BF16
+		if b.q.head {
+			f = b.q.Default
+			head.Math = f.Math
+		}
+		b.whole(head, f)
 	}
 	b.launch(roofline.Embedding, 1)
 	b.launch(roofline.Norm, 1)

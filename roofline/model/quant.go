@@ -19,7 +19,8 @@ type Quant struct {
 	From    roofline.Evidence
 	Method  string
 
-	packedBits int // of integer formats packed into 32-bit words, 0 otherwise
+	head       bool // the output head is quantized too, which few files say
+	packedBits int  // of integer formats packed into 32-bit words, 0 otherwise
 
 	excluded *exclusions
 	only     []string          // kinds of modules the format is limited to, nil for all

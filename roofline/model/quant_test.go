@@ -79,6 +79,19 @@ func TestQuantizationMethods(t *testing.T) {
 	}
 }
 
+// TestQuantizedHead is what GPTQ files may say of the head.
+func TestQuantizedHead(t *testing.T) {
+	d, err := read(dense(`{"quant_method": "gptq", "bits": 4, "group_size": 128, "lm_head": true}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range d.Tensors {
+		if got, want := float64(x.Bytes), 100*256*(0.5+2.0/128); x.Role == roofline.RoleHead && got != want {
+			t.Errorf("the head has %v bytes, want %v", got, want)
+		}
+	}
+}
+
 func TestMXFP4Experts(t *testing.T) {
 	d := mustEdit(t, "gpt-oss-20b", nil)
 	for _, x := range d.Tensors {

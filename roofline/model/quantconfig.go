@@ -63,6 +63,7 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 	if q.excluded, err = parseExclusions(names); err != nil {
 		return nil, err
 	}
+	q.head = c.LMHead
 	if q.KV, err = c.kv(); err != nil {
 		return nil, err
 	}

@@ -86,7 +86,12 @@ func (m *Machine) byFormula(alpha unit.Seconds) error {
 	m.Roofline.AllReduce = func(message unit.Bytes, n int) (roofline.Ceiling, bool) {
 		a, t := roofline.FastestAllReduce(link, n, message)
 		return roofline.Ceiling{Resource: roofline.AllReduceLatency, Value: float64(t), Unit: "s", Basis: roofline.Given,
-			Source: fmt.Sprintf("%s (%s) with --link-latency %.2f µs and %.0f GB/s: %s", a.Name, a.Doc, alpha.Micros(), beta.Value/1e9, beta.Source)}, n > 1
+			Source: fmt.Sprintf("%s (%s), --link-latency %.2f µs and %.0f GB/s: %s", a.Name, a.Doc, alpha.Micros(), beta.Value/1e9, beta.Source)}, n > 1
+	}
+	m.Roofline.Exchange = func(kind roofline.Component, message unit.Bytes, n int) (roofline.Ceiling, bool) {
+		t, ok := roofline.ExchangeTime(link, kind, n, message)
+		return roofline.Ceiling{Resource: roofline.LatencyOf(kind), Value: float64(t), Unit: "s", Basis: roofline.Given,
+			Source: fmt.Sprintf("one hop, --link-latency %.2f µs and %.0f GB/s: %s", alpha.Micros(), beta.Value/1e9, beta.Source)}, ok
 	}
 	return nil
 }
