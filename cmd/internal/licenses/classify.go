@@ -33,6 +33,9 @@ var known = []struct {
 	{"MIT", []string{
 		"permission is hereby granted, free of charge, to any person obtaining a copy of this software",
 		"the above copyright notice and this permission notice shall be included in all copies"}},
+	{"MIT-0", []string{
+		"mit no attribution license",
+		"permission is hereby granted, free of charge, to any person obtaining a copy of this software"}},
 	{"ISC", []string{"permission to use, copy, modify, and/or distribute this software for any purpose"}},
 }
 

@@ -35,6 +35,8 @@ reproduce the above copyright notice.`
    from this software without specific prior written permission.`, "BSD-3-Clause"},
 		{"MIT", `Permission is hereby granted, free of charge, to any person obtaining a copy of this software
 and so on. The above copyright notice and this permission notice shall be included in all copies.`, "MIT"},
+		{"MIT without attribution", `MIT No Attribution License Permission is hereby granted, free of charge, to any person
+obtaining a copy of this software and so on.`, "MIT-0"},
 		{"GPL", "GNU GENERAL PUBLIC LICENSE Version 3, 29 June 2007", ""},
 		{"Creative Commons", "This work is licensed under Creative Commons Attribution 4.0 International", ""},
 		{"a name alone is no licence", "MIT License", ""},
