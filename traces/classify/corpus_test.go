@@ -184,11 +184,14 @@ func TestCorpusOrder(t *testing.T) {
 	for file, want := range map[string]map[roofline.Component]int{
 		"captured/llama8b_graph_b1.json.gz":                        {roofline.AttentionQKV: 3 * 32 * (3 + 3), roofline.AttentionOut: 3 * 32 * 2, roofline.MLPDense: 3 * 32 * 4, roofline.LMHead: 3},
 		"captured/llama70b_tp2_graph_b4_rank0.json.gz":             {roofline.AttentionQKV: 3 * 80 * 2, roofline.AttentionOut: 3 * 80, roofline.MLPDense: 3 * 80 * 3, roofline.LMHead: 3, roofline.AllReduce: 480},
-		"captured/qwen3moe_graph_b1.json.gz":                       {roofline.AttentionQKV: 3 * 48 * 3, roofline.AttentionOut: 3 * 48 * 2, roofline.MoEExperts: 3 * 48 * 4, roofline.LMHead: 3},
+		"captured/qwen3moe_graph_b1.json.gz":                       {roofline.AttentionQKV: 3 * 48 * 3, roofline.AttentionOut: 3 * 48 * 2, roofline.MoEExperts: 3 * 48 * 4, roofline.MoERouter: 3 * 48 * 4, roofline.MoECombine: 3 * 48 * 2, roofline.LMHead: 3},
 		"real/kineto/sglang_qwen3-8b_decode_mi300x.json.gz":        {roofline.AttentionQKV: 36, roofline.AttentionOut: 36, roofline.MLPDense: 72, roofline.LMHead: 1, roofline.AttentionCore: 72},
 		"real/kineto/vllm_gpt-oss_decode_fullgraph_mi300x.json.gz": {roofline.AttentionQKV: 24, roofline.AttentionOut: 24, roofline.MoEExperts: 48, roofline.LMHead: 1},
 		"real/kineto/vllm_gpt-oss_prefill_eager_tp8_b200.json.gz":  {roofline.AttentionQKV: 36, roofline.AttentionOut: 36, roofline.MoEExperts: 72, roofline.LMHead: 1},
-		"captured/qwen3-0.6b_eager_b1_shapes.json.gz":              {roofline.AttentionQKV: 4 * 28 * 3, roofline.AttentionOut: 4 * 28 * 2, roofline.MLPDense: 4 * 28 * 3, roofline.LMHead: 4},
+		"captured/qwen3-0.6b_eager_b1_shapes.json.gz":              {roofline.AttentionQKV: 4 * 28 * 3, roofline.AttentionOut: 4 * 28, roofline.MLPDense: 4 * 28 * 4, roofline.LMHead: 4},
+		"captured/qwen3moe_eager_b1.json.gz":                       {roofline.AttentionQKV: 3 * 48 * 3, roofline.AttentionOut: 3 * 48 * 2, roofline.LMHead: 3},
+		"real/kineto/hf_bert-small_h100.json.gz":                   {roofline.AttentionQKV: 12, roofline.AttentionOut: 4, roofline.MLPDense: 8, roofline.Norm: 10, roofline.Embedding: 3},
+		"real/kineto/hf_qwen1.5-0.5b_h100.json.gz":                 {roofline.AttentionOut: 34},
 	} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			ks, durs := readCorpus(t, file)

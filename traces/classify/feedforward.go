@@ -164,7 +164,7 @@ func (s *sequence) expertGeneric(i int, r routing, hi int) {
 		it.place(roofline.MoEExperts, "between the products over the experts")
 	case r.from >= 0:
 		it.place(roofline.MoEDispatch, "between the top-k and the experts")
-	case f == "gather", f == "copy_cast", f == "sort_topk", f == "histogram", f == "scan", f == "elementwise" && it.word != "elementwise:mul" && it.word != "elementwise:add":
+	case f == "gather", f == "copy_cast", f == "sort_topk", f == "histogram", f == "scan", f == "fill", f == "elementwise" && it.word != "elementwise:mul" && it.word != "elementwise:add":
 		it.place(roofline.MoEDispatch, "picks tokens for experts run one by one")
 	default:
 		it.place(roofline.MoECombine, "adds up experts run one by one")
