@@ -1,0 +1,113 @@
+package traces
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Timeline is what one device of one rank did, copies and fills included.
+type Timeline struct {
+	Rank, Device int
+	Ops, Kernels int64
+	Streams      int
+	Start, End   int64 // ns, of the first and last GPU operation
+	Busy         int64 // ns, length of the union of all GPU operations
+	KernelTime   int64 // ns, plain sum
+}
+
+// Span is the time from the first operation to the end of the last, in ns.
+func (t Timeline) Span() int64 { return t.End - t.Start }
+
+// Timelines gathers the GPU operations of events, one Timeline a rank and
+// device. It holds 16 bytes an operation.
+type Timelines struct {
+	lines map[place]*line
+	last  *line
+	at    place
+}
+
+type place struct{ rank, device int }
+
+type line struct {
+	Timeline
+	streams   map[int64]struct{}
+	stream    int64 // seen last
+	intervals []interval
+}
+
+// Add takes an event; what is no GPU operation is ignored.
+func (t *Timelines) Add(e Event) {
+	if !e.Kind.IsGPU() {
+		return
+	}
+	p := place{e.Rank, e.Device}
+	if t.last == nil || p != t.at {
+		t.last, t.at = t.line(p), p
+	}
+	l := t.last
+	if l.Ops == 0 {
+		l.Start, l.End = e.Start, e.End()
+		l.stream = ^e.Stream
+	}
+	l.Ops++
+	if e.Kind == Kernel {
+		l.Kernels++
+		l.KernelTime += e.Dur
+	}
+	if e.Stream != l.stream {
+		l.streams[e.Stream] = struct{}{}
+		l.stream = e.Stream
+	}
+	l.Start, l.End = min(l.Start, e.Start), max(l.End, e.End())
+	l.intervals = append(l.intervals, interval{e.Start, e.End()})
+}
+
+func (t *Timelines) line(p place) *line {
+	l := t.lines[p]
+	if l == nil {
+		if t.lines == nil {
+			t.lines = map[place]*line{}
+		}
+		l = &line{Timeline: Timeline{Rank: p.rank, Device: p.device}, streams: map[int64]struct{}{}}
+		t.lines[p] = l
+	}
+	return l
+}
+
+// Done gives the timelines by rank and device. The intervals are sorted in
+// place and forgotten.
+func (t *Timelines) Done() []Timeline {
+	var out []Timeline
+	for _, l := range slices.SortedFunc(maps.Values(t.lines), func(a, b *line) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Device, b.Device))
+	}) {
+		l.Busy = union(l.intervals)
+		l.intervals = nil
+		l.Timeline.Streams = len(l.streams)
+		out = append(out, l.Timeline)
+	}
+	*t = Timelines{}
+	return out
+}
+
+// union is the length of the union of the intervals, which it sorts.
+func union(all []interval) int64 {
+	if !slices.IsSortedFunc(all, byStart) {
+		slices.SortFunc(all, byStart)
+	}
+	var busy int64
+	var end int64
+	for i, x := range all {
+		if i == 0 || x.start > end {
+			busy += x.end - x.start
+			end = x.end
+		} else if x.end > end {
+			busy += x.end - end
+			end = x.end
+		}
+	}
+	return busy
+}
+
+func byStart(a, b interval) int { return cmp.Compare(a.start, b.start) }
