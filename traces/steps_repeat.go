@@ -6,15 +6,19 @@ import (
 )
 
 const (
-	minPeriod   = 4    // kernels in the shortest sequence that is taken for a step
-	periodTests = 2048 // positions at which a period is tried
-	maxPeriods  = 2048 // periods tried
+	minPeriod   = 4       // kernels in the shortest sequence that is taken for a step
+	periodTests = 1 << 15 // positions at which a period is tried
+	maxPeriods  = 256     // periods tried
+	slack       = 4       // kernels by which a name may come early or late
+	// A step has at least three kernels that its layers lack: embedding, head,
+	// choice of the token. What some steps have more than others is fewer.
+	someSteps = 2.5
 )
 
-// repeatedSteps finds the period of the kernel sequence on the busiest
-// stream. Layers repeat inside a step, so the right period is not the
-// shortest that mostly fits but the shortest that fits as well as any: a
-// shift by a layer misfits around the embedding, the head and the sampler.
+// repeatedSteps finds the period of the kernel sequence on the busiest stream.
+// Layers repeat inside a step, so the shortest period that mostly fits is a
+// layer; and some kernels run in every sixteenth step only, so the one that
+// fits best may be sixteen steps. See findPeriod.
 func repeatedSteps(dev *Device) Steps {
 	seq, at := kernelSequence(dev)
 	period, fit := findPeriod(seq)
@@ -72,7 +76,9 @@ func kernelSequence(dev *Device) (seq []uint64, at []int) {
 
 // findPeriod returns the period of seq and the share of positions at which it
 // fits; 0 if there is none. Candidates are the usual distances between equal
-// names: a kernel that runs once a step has the period itself.
+// names: a kernel that runs once a step has the period itself. Of those the
+// shortest is taken that fits as well as any but for what some steps have more
+// than others.
 func findPeriod(seq []uint64) (period int, fit float64) {
 	distances := map[uint64][]int{}
 	last := map[uint64]int{}
@@ -97,32 +103,40 @@ func findPeriod(seq []uint64) (period int, fit float64) {
 	if len(candidates) > maxPeriods {
 		candidates = candidates[len(candidates)-maxPeriods:]
 	}
-	fits := make([]float64, len(candidates))
-	best := 0.0
+	misfits := make([]float64, len(candidates))
+	least := 1.0
 	for k, p := range candidates {
-		fits[k] = fitOf(seq, p)
-		best = max(best, fits[k])
+		misfits[k] = misfit(seq, p)
+		least = min(least, misfits[k])
+	}
+	whole := 0 // shortest period that fits as well as any
+	for k, p := range candidates {
+		if misfits[k] <= least+0.001 {
+			whole = p
+			break
+		}
 	}
 	for k, p := range candidates {
-		if fits[k] >= best-0.004-(1-best)/4 && varied(seq[:p]) {
-			return p, fits[k]
+		if (misfits[k]-least)*float64(whole) <= someSteps && varied(seq[:p]) {
+			return p, 1 - misfits[k]
 		}
 	}
 	return 0, 0
 }
 
-// fitOf is the share of tested positions whose name returns p positions on.
-func fitOf(seq []uint64, p int) float64 {
+// misfit is the share of names that do not return about p positions on, over
+// a stretch in the middle of the sequence.
+func misfit(seq []uint64, p int) float64 {
 	n := len(seq) - p
 	tests := min(n, periodTests)
-	hits := 0
-	for k := range tests {
-		i := int(int64(k) * int64(n) / int64(tests))
-		if seq[i] == seq[i+p] {
-			hits++
+	from := (n - tests) / 2
+	missed := 0
+	for i := from; i < from+tests; i++ {
+		if seq[i] != seq[i+p] && !slices.Contains(seq[max(i+1, i+p-slack):min(len(seq), i+p+slack+1)], seq[i]) {
+			missed++
 		}
 	}
-	return float64(hits) / float64(tests)
+	return float64(missed) / float64(tests)
 }
 
 func varied(seq []uint64) bool {
