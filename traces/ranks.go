@@ -16,8 +16,9 @@ type RankStep struct {
 // RankWait is what one rank lost to the others.
 type RankWait struct {
 	Rank, Device int
-	// Offset is this device's clock minus the first one's, ns.
-	Offset int64
+	// Offset is this device's clock minus the first one's, ns; nil when the
+	// collectives do not tell.
+	Offset *int64
 	// Matched and Unmatched count the collectives of the whole device.
 	Matched, Unmatched int
 	// Steps's collectives: Transfer is what they take on the fastest rank,

@@ -3,6 +3,7 @@ package traces
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -13,6 +14,7 @@ const (
 	// ns: by how much ranks may leave a collective apart. Ranks of one group
 	// leave within a few microseconds; what differs by more is no group.
 	leaveTogether = 50_000
+	minPairs      = 3
 	blockPairs    = 128    // pairs over which two clocks are taken not to drift
 	maxDrift      = 20_000 // two clocks drift by at most 1/20,000 (50 ppm)
 )
@@ -43,10 +45,11 @@ func collectives(r RankStep) map[string][]int {
 // operation, by rank and index.
 func matchRanks(ranks []RankStep, lists []map[string][]int, w *Waits) []map[int]int64 {
 	transfers := make([]map[int]int64, len(ranks))
-	offsets := make([][]int64, len(ranks))
 	for k := range transfers {
 		transfers[k] = map[int]int64{}
 	}
+	clocks := make([]*int64, len(ranks)) // each one's minus the first's
+	clocks[0] = new(int64)
 	for _, key := range keysOf(lists) {
 		first := 0
 		for first < len(lists) && len(lists[first][key]) == 0 {
@@ -64,18 +67,26 @@ func matchRanks(ranks []RankStep, lists []map[string][]int, w *Waits) []map[int]
 			if len(list) == 0 {
 				continue
 			}
-			m := pairs{&ranks[first].Device, &ranks[k].Device, ref, list}
+			m := pairs{a: &ranks[first].Device, b: &ranks[k].Device, refs: ref, others: list}
+			if clocks[first] != nil && clocks[k] != nil {
+				known := *clocks[k] - *clocks[first]
+				m.clock = &known
+			}
 			shift := m.bestShift()
 			together := m.together(shift)
-			if len(together) == 0 {
+			if len(together) < m.needed() {
 				w.Notes = append(w.Notes, Warning{"ranks-do-not-match", fmt.Sprintf(
 					"ranks %d and %d do not leave their %s together: not one group, or not one run; waiting between them is unknown",
 					m.a.Rank, m.b.Rank, kindOfKey(key))})
 				continue
 			}
+			if clocks[first] != nil && clocks[k] == nil {
+				apart, _ := medianAndSpread(m.differences(together, shift))
+				apart += *clocks[first]
+				clocks[k] = &apart
+			}
 			for _, j := range together {
 				o := j + shift
-				offsets[k] = append(offsets[k], m.difference(j, o))
 				partners[j] = append(partners[j], peer{k, list[o]})
 				shortest[j] = min(shortest[j], ranks[k].Device.GPU[list[o]].Dur)
 			}
@@ -96,22 +107,25 @@ func matchRanks(ranks []RankStep, lists []map[string][]int, w *Waits) []map[int]
 			w.Ranks[k].Unmatched += len(l)
 		}
 		w.Ranks[k].Unmatched -= len(transfers[k])
-		w.Ranks[k].Offset, _ = medianAndSpread(offsets[k])
+		w.Ranks[k].Offset = clocks[k]
 	}
 	return transfers
 }
 
 type peer struct{ rank, op int }
 
+// keysOf lists the kinds, the most frequent first: they align the clocks for
+// the rare ones.
 func keysOf(lists []map[string][]int) []string {
-	var keys []string
+	count := map[string]int{}
 	for _, l := range lists {
-		for k := range l {
-			keys = append(keys, k)
+		for k, ops := range l {
+			count[k] += len(ops)
 		}
 	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
+	return slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
+	})
 }
 
 func kindOfKey(key string) string {
@@ -127,6 +141,7 @@ func kindOfKey(key string) string {
 type pairs struct {
 	a, b         *Device
 	refs, others []int
+	clock        *int64 // b's clock minus a's in ns; nil while not known
 }
 
 // difference is the later clock's reading of a common end minus the other's.
@@ -134,12 +149,32 @@ func (p pairs) difference(j, o int) int64 {
 	return p.b.GPU[p.others[o]].End() + p.b.Base - p.a.GPU[p.refs[j]].End() - p.a.Base
 }
 
+func (p pairs) differences(js []int, shift int) (out []int64) {
+	for _, j := range js {
+		out = append(out, p.difference(j, j+shift))
+	}
+	return out
+}
+
+// needed is how many pairs prove that two ranks work together: one, when
+// their clocks are known, for any two events fit together otherwise.
+func (p pairs) needed() int {
+	if p.clock != nil || (p.a.Base != 0 && p.b.Base != 0) {
+		return 1
+	}
+	return minPairs
+}
+
 // together lists the first rank's collectives, as positions in refs, that the
 // second one leaves at the same time. Clocks of two hosts drift, so times are
 // compared in blocks; a block that jumps further than clocks drift was matched
 // across a hole in one of the traces.
 func (p pairs) together(shift int) (out []int) {
-	var last, at int64
+	var last, at int64 // difference of the clocks, and when
+	known := p.clock != nil
+	if known {
+		last, at = *p.clock, p.a.GPU[0].Start
+	}
 	from, to := max(0, -shift), min(len(p.refs), len(p.others)-shift)
 	for block := from; block < to; block += blockPairs {
 		end := min(to, block+blockPairs)
@@ -150,10 +185,10 @@ func (p pairs) together(shift int) (out []int) {
 		median, spread := medianAndSpread(diffs)
 		now := p.a.GPU[p.refs[block]].Start
 		drift := (now - at) / maxDrift
-		if spread > leaveTogether || (len(out) > 0 && abs(median-last) > leaveTogether+drift) {
+		if spread > leaveTogether || (known && abs(median-last) > leaveTogether+drift) {
 			continue
 		}
-		last, at = median, now
+		last, at, known = median, now, true
 		for j, d := range diffs {
 			if abs(d-median) <= leaveTogether {
 				out = append(out, block+j)
@@ -173,32 +208,13 @@ func (p pairs) bestShift() int {
 		return shift
 	}
 	limit := min(maxShift, max(len(p.refs), len(p.others))-1)
-	enough := max(1, min(len(p.refs), len(p.others))/2)
-	type try struct {
-		shift int
-		rough float64 // mean change of the difference, ns
-		far   int64
-	}
+	enough := (min(len(p.refs), len(p.others)) + 1) / 2
 	var tries []try
 	for s := -limit; s <= limit; s++ {
 		from, to := max(0, -s), min(len(p.refs), len(p.others)-s)
-		if to-from < enough {
-			continue
+		if to-from >= enough {
+			tries = append(tries, p.try(s, from, to))
 		}
-		stride := max(1, (to-from)/shiftSamples)
-		var sum, n int64
-		for j := from; j+1 < to; j += stride {
-			sum += min(farApart, abs(p.difference(j+1, j+1+s)-p.difference(j, j+s)))
-			n++
-		}
-		t := try{shift: s, far: abs(int64(s))}
-		if n > 0 {
-			t.rough = float64(sum) / float64(n)
-		}
-		if p.a.Base != 0 && p.b.Base != 0 {
-			t.far = abs(p.difference(from, from+s))
-		}
-		tries = append(tries, t)
 	}
 	if len(tries) == 0 {
 		return 0
@@ -210,6 +226,36 @@ func (p pairs) bestShift() int {
 		}
 	}
 	return best.shift
+}
+
+// try is how well one shift fits.
+type try struct {
+	shift int
+	rough float64 // mean change of the clocks' difference, ns; once the clocks are known, mean error
+	far   int64   // of several that fit alike, the nearest is taken
+}
+
+func (p pairs) try(shift, from, to int) try {
+	t := try{shift: shift, far: abs(int64(shift)), rough: farApart}
+	if p.a.Base != 0 && p.b.Base != 0 {
+		t.far = abs(p.difference(from, from+shift))
+	}
+	var sum, n int64
+	for j := from; j < to; j += max(1, (to-from)/shiftSamples) {
+		d := p.difference(j, j+shift)
+		switch {
+		case p.clock != nil:
+			sum += min(abs(d-*p.clock), 1<<40)
+			n++
+		case j+1 < to:
+			sum += min(abs(p.difference(j+1, j+1+shift)-d), farApart)
+			n++
+		}
+	}
+	if n > 0 {
+		t.rough = float64(sum) / float64(n)
+	}
+	return t
 }
 
 // shiftBySeq takes the profiler's own numbering of collectives where both

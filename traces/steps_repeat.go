@@ -26,7 +26,7 @@ func repeatedSteps(dev *Device) Steps {
 		return Steps{}
 	}
 	starts := stepStarts(dev, seq, at, period)
-	if len(starts) < 3 {
+	if len(starts) < 3 || strangersBehind(seq, starts) > 1 {
 		return Steps{}
 	}
 	var bounds []boundary
@@ -49,6 +49,22 @@ func repeatedSteps(dev *Device) Steps {
 		bounds = append(bounds, boundary{start: dev.GPU[at[p]].Start, end: end})
 	}
 	return Steps{All: tile(bounds), FoundBy: ByRepetition}
+}
+
+// strangersBehind counts the kernels from the last start on whose names occur
+// in no whole period. A capture that ends inside a step has none; one that holds a single
+// step, of which the layers were found, has the head and the sampler there.
+func strangersBehind(seq []uint64, starts []int) (n int) {
+	known := map[uint64]bool{}
+	for _, id := range seq[starts[0]:starts[len(starts)-1]] {
+		known[id] = true
+	}
+	for _, id := range seq[starts[len(starts)-1]:] {
+		if !known[id] {
+			n++
+		}
+	}
+	return n
 }
 
 // kernelSequence is the kernels of the stream that has most of them: names as
