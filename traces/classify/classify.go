@@ -49,16 +49,20 @@ type Shape struct {
 // from several goroutines.
 type Classifier struct {
 	rules  []Rule // the user's first
-	own    int    // how many of them are the user's
+	own    int // how many of them are the user's
 	shapes []Shape
 
-	mu   sync.Mutex
-	seen map[string]named
+	mu      sync.Mutex
+	seen    map[string]named
+	lookups int
 }
 
-// maxSeen bounds the remembered names; hostile files have a new name for
-// every kernel.
-const maxSeen = 1 << 14
+// maxSeen bounds the remembered names: a real trace has some hundred, a
+// hostile one a new name for every kernel, of up to maxName bytes.
+const maxSeen = 1 << 12
+
+// maxLookups bounds the time spent on names, about half a millisecond each.
+const maxLookups = 1 << 16
 
 // New makes a classifier. Extra rules come before the embedded ones and their
 // component is final: neither operators nor order change it.
@@ -106,9 +110,16 @@ func (c *Classifier) named(name string) named {
 	}
 	c.mu.Lock()
 	n, ok := c.seen[name]
+	if !ok {
+		c.lookups++
+	}
+	spent := c.lookups > maxLookups
 	c.mu.Unlock()
 	if ok {
 		return n
+	}
+	if spent {
+		return named{component: roofline.Other, why: fmt.Sprintf("more than %d different names", maxLookups)}
 	}
 	n = c.lookup(name)
 	c.mu.Lock()

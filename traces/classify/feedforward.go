@@ -45,21 +45,28 @@ func (s *sequence) gating(lo, hi int) {
 
 // routing is where the parts of an expert layer lie.
 type routing struct {
-	router     int // the router's product, -1 if not among open ones
-	top, done  int // first and last kernel of the top-k and its weights, -1 if none
-	from, to   int // first and last product over the experts, -1 if none
-	namedRoute bool
+	router    int // the router's product, -1 if not among open ones
+	top, done int // first and last kernel of the top-k and its weights, -1 if none
+	from, to  int // first and last product over the experts, -1 if none
+	last      int // last product that belongs to the experts, -1 if none
 }
 
 // experts places a layer with routed experts.
 func (s *sequence) experts(lo, hi int) {
 	r := s.route(lo, hi)
+	r.last = r.to
+	for j := hi - 1; r.to < 0 && r.done >= 0 && j > r.done; j-- {
+		if s.items[j].gemmLike() { // experts run one by one
+			r.last = j
+			break
+		}
+	}
 	s.gating(lo, hi)
 	for i := lo; i < hi; i++ {
 		it := &s.items[i]
 		switch {
 		case it.isMatmul():
-			s.expertProduct(i, r, lo)
+			s.expertProduct(i, r)
 		case it.generic() && it.component != roofline.Activation:
 			s.expertGeneric(i, r, hi)
 		}
@@ -68,13 +75,12 @@ func (s *sequence) experts(lo, hi int) {
 
 // route finds the parts.
 func (s *sequence) route(lo, hi int) routing {
-	r := routing{router: -1, top: -1, done: -1, from: -1, to: -1}
+	r := routing{router: -1, top: -1, done: -1, from: -1, to: -1, last: -1}
 	for i := lo; i < hi; i++ {
 		it := &s.items[i]
 		f := it.word.family()
 		if r.top < 0 && (f == "moe_routing" || f == "sort_topk" && it.generic()) {
 			r.top = i
-			r.namedRoute = f == "moe_routing"
 		}
 		if it.expert() {
 			if r.from < 0 {
@@ -117,7 +123,7 @@ func (s *sequence) openGemms(lo, hi int) int {
 }
 
 // expertProduct places a dense product in an expert layer.
-func (s *sequence) expertProduct(i int, r routing, lo int) {
+func (s *sequence) expertProduct(i int, r routing) {
 	it := &s.items[i]
 	switch {
 	case i == r.router:
@@ -137,15 +143,6 @@ func (s *sequence) expertProduct(i int, r routing, lo int) {
 func (s *sequence) expertGeneric(i int, r routing, hi int) {
 	it := &s.items[i]
 	f := it.word.family()
-	last := r.to
-	if last < 0 {
-		for j := hi - 1; j > r.done && r.done >= 0; j-- {
-			if s.items[j].gemmLike() || s.items[j].isMatmul() {
-				last = j
-				break
-			}
-		}
-	}
 	switch {
 	case r.router >= 0 && i < r.router, r.router < 0 && r.top >= 0 && i < r.top && f != "softmax":
 		// ahead of the router: whose it is is not known
@@ -155,7 +152,7 @@ func (s *sequence) expertGeneric(i int, r routing, hi int) {
 			return
 		}
 		it.place(roofline.MoERouter, "between the router's product and the end of its top-k")
-	case last >= 0 && i > last:
+	case r.last >= 0 && i > r.last:
 		if it.word == "elementwise:add" && i+1 < len(s.items) && s.normSoon(i) {
 			return // the residual
 		}
@@ -164,7 +161,7 @@ func (s *sequence) expertGeneric(i int, r routing, hi int) {
 		it.place(roofline.MoEExperts, "between the products over the experts")
 	case r.from >= 0:
 		it.place(roofline.MoEDispatch, "between the top-k and the experts")
-	case f == "gather", f == "copy_cast", f == "sort_topk", f == "histogram", f == "scan", f == "fill", f == "elementwise" && it.word != "elementwise:mul" && it.word != "elementwise:add":
+	case f != "scatter" && f != "reduce" && it.word != "elementwise:mul" && it.word != "elementwise:add":
 		it.place(roofline.MoEDispatch, "picks tokens for experts run one by one")
 	default:
 		it.place(roofline.MoECombine, "adds up experts run one by one")

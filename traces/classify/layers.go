@@ -221,9 +221,10 @@ func (s *sequence) stepStart(lo, hi int) int {
 	return start
 }
 
-// beforeNorm: a norm comes before the next product.
+// beforeNorm: a norm comes before the next product. What lies far off is not
+// looked at, which also bounds the work.
 func (s *sequence) beforeNorm(i, hi int) bool {
-	for j := i + 1; j < hi; j++ {
+	for j := i + 1; j < hi && j <= i+64; j++ {
 		if s.items[j].norm() {
 			return true
 		}

@@ -11,6 +11,9 @@ import (
 // Tensile and CUTLASS run to 3 KB, and what tells them apart comes early.
 const maxName = 4096
 
+// maxNormal bounds the normalised name, which every rule is tried on.
+const maxNormal = 2048
+
 var (
 	// nsys writes template arguments with casts: (int)4, (bool)1.
 	castRE = regexp.MustCompile(`\((?:int|bool|unsigned int|unsigned long|unsigned char|long|short|char|signed char)\)(-?\d)`)
@@ -22,7 +25,7 @@ var (
 
 // Normalize brings the spellings of Kineto, Nsight Systems and Nsight Compute
 // to one: demangled, without return type, argument list and clone suffix, and
-// no longer than maxName. It never fails: what it cannot read it leaves.
+// no longer than maxNormal. It never fails: what it cannot read it leaves.
 func Normalize(name string) string {
 	if len(name) > maxName {
 		name = name[:maxName]
@@ -46,7 +49,11 @@ func Normalize(name string) string {
 	}
 	name = stripArguments(name)
 	name = enableIfRE.ReplaceAllString(name, "")
-	return strings.TrimPrefix(name, "void ")
+	name = strings.TrimSpace(strings.TrimPrefix(name, "void "))
+	if len(name) > maxNormal {
+		name = name[:maxNormal]
+	}
+	return name
 }
 
 // demangled is name in C++ spelling, or name where it is no complete Itanium
@@ -55,9 +62,6 @@ func demangled(name string) string {
 	out, err := demangle.ToString(name, demangle.NoClones, demangle.MaxLength(13))
 	if err != nil || out == "" {
 		return name
-	}
-	if len(out) > maxName {
-		out = out[:maxName]
 	}
 	return out
 }

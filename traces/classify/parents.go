@@ -97,6 +97,9 @@ func (s *sequence) parent(name string, gemm, hidden bool) (string, bool) {
 			break
 		}
 	}
+	if len(s.parents) >= maxSeen {
+		clear(s.parents)
+	}
 	s.parents[key] = found
 	return found, found != ""
 }

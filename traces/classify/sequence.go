@@ -90,7 +90,8 @@ func (it *item) norm() bool {
 	return it.inNorm || it.word == "norm" || it.word == "allreduce_norm_fused"
 }
 
-// placed says whether a kernel is done: named, by whatever evidence.
+// generic: an elementary operation that may still be given to what surrounds
+// it.
 func (it *item) generic() bool { return !it.final && !it.inNorm && it.word.generic() }
 
 // norms finds norms built from elementary kernels around their reciprocal
@@ -232,6 +233,9 @@ func (s *sequence) draft(it *item) bool {
 		if !ok {
 			if draftScope.MatchString(p) {
 				v = "draft"
+			}
+			if len(s.parents) >= maxSeen {
+				clear(s.parents)
 			}
 			s.parents[key] = v
 		}
