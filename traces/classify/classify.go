@@ -49,7 +49,7 @@ type Shape struct {
 // from several goroutines.
 type Classifier struct {
 	rules  []Rule // the user's first
-	own    int // how many of them are the user's
+	own    int    // how many of them are the user's
 	shapes []Shape
 
 	mu      sync.Mutex
