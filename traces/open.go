@@ -15,6 +15,8 @@ const headBytes = 64 << 10
 
 // Open opens the file at path with the first of formats that knows its
 // content. The error is one line: what the file is instead, and what to do.
+// The result is a Summarizer and a Counters too; both give nil where the format
+// has none.
 func Open(path string, formats []Format) (Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -31,6 +33,22 @@ func Open(path string, formats []Format) (Reader, error) {
 type opened struct {
 	Reader
 	file *os.File
+}
+
+// Summaries are the sums of a reader that has them.
+func (o *opened) Summaries() []KernelSum {
+	if s, ok := o.Reader.(Summarizer); ok {
+		return s.Summaries()
+	}
+	return nil
+}
+
+// Counters are the counters of a reader that has them.
+func (o *opened) Counters() []Counter {
+	if c, ok := o.Reader.(Counters); ok {
+		return c.Counters()
+	}
+	return nil
 }
 
 func (o *opened) Close() error { return errors.Join(o.Reader.Close(), o.file.Close()) }

@@ -48,6 +48,10 @@ func NewStream(file io.ReaderAt, size int64) *Stream {
 func (s *Stream) read(file io.ReaderAt, size int64) {
 	defer close(s.full)
 	in, err := content(file, size)
+	length := blockBytes
+	if _, plain := in.(*io.SectionReader); plain {
+		length = int(min(blockBytes, size+1)) // one more than there is, to see its end
+	}
 	for {
 		var buf []byte
 		select {
@@ -56,7 +60,7 @@ func (s *Stream) read(file io.ReaderAt, size int64) {
 			return
 		}
 		if buf == nil {
-			buf = make([]byte, roomBytes+blockBytes)
+			buf = make([]byte, roomBytes+length)
 		}
 		n := 0
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"decodegap/roofline/hardware"
 	"decodegap/roofline/layout"
 	"decodegap/roofline/model"
+	"decodegap/traces/all"
 	"decodegap/traces/bench"
 )
 
@@ -73,13 +74,16 @@ var listHardware = listing{
 }
 
 var listFormats = listing{
-	Kind: "formats", Doc: "benchmark files that are understood, and what TPOT means in them",
-	Columns: []term.Column{{Title: "name"}, {Title: "what", Shrink: true}, {Title: "found by", Shrink: true}},
-	Rows:    columns("name", "doc", "found_by"),
+	Kind: "formats", Doc: "benchmark and trace files that are understood, and what TPOT means in the former",
+	Columns: []term.Column{{Title: "name"}, {Title: "kind"}, {Title: "what", Shrink: true}, {Title: "found by", Shrink: true}},
+	Rows:    columns("name", "kind", "doc", "found_by"),
 	Items: func() ([]map[string]any, error) {
 		var items []map[string]any
 		for _, f := range bench.All {
 			items = append(items, map[string]any{"name": f.Name, "kind": "benchmark", "doc": f.Doc, "found_by": f.Looks, "tpot": f.TPOT})
+		}
+		for _, f := range all.All {
+			items = append(items, map[string]any{"name": f.Name, "kind": "trace", "doc": f.Doc, "found_by": "content"})
 		}
 		return items, nil
 	},

@@ -55,6 +55,7 @@ var commands = []func(*environment) *cobra.Command{
 	newReportCommand,
 	newGateCommand,
 	newFloorCommand,
+	newTraceCommand,
 	newBenchCommand,
 	newCompareCommand,
 	newListCommand,

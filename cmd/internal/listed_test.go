@@ -19,6 +19,7 @@ var lists = []struct {
 	{"roofline/model", false, "Arch", "roofline/model"},
 	{"roofline/layout", false, "Engine", "roofline/layout"},
 	{"traces/bench", false, "Importer", "traces/bench"},
+	{"traces", true, "Format", "traces/all"},
 	{"probes/audit", false, "Check", "probes/audit"},
 	{"reports/gate", false, "Rule", "reports/gate"},
 	{"reports", true, "Renderer", "reports/all"},

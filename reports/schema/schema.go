@@ -27,6 +27,7 @@ var All = []Kind{
 	{"run", "the run record that diagnose -o writes"},
 	{"floor", "floor --json"},
 	{"bench", "bench --json"},
+	{"trace", "trace --json"},
 	{"gate", "gate --json"},
 	{"compare", "compare --json"},
 	{"list", "list --json"},

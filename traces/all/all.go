@@ -6,9 +6,17 @@ package all
 import (
 	"decodegap/traces"
 	"decodegap/traces/kineto"
+	"decodegap/traces/ncu"
+	"decodegap/traces/nsys"
 )
 
-// All lists every trace format, the ones with the surest signs first.
+// All lists every trace format, the ones with the surest signs first. The
+// binary reports are there to be refused with the command that exports them.
 var All = []traces.Format{
+	nsys.Report,
+	ncu.Report,
+	nsys.SQLite,
+	nsys.Stats,
+	ncu.CSV,
 	kineto.Format,
 }

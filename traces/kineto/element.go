@@ -49,7 +49,12 @@ func (s *scan) element(e *element) status {
 	return st
 }
 
+// member reads one member of an event. Where strings are guessed at, a second
+// name, phase, category or time means that the guess ran into the next event.
 func (s *scan) member(e *element, key []byte) (st status) {
+	if s.quotes != strict && e.repeats(key) {
+		return s.fail("expected one event, found the start of another")
+	}
 	switch string(key) {
 	case "ph":
 		var v value
@@ -81,6 +86,20 @@ func (s *scan) member(e *element, key []byte) (st status) {
 		return s.skip(1)
 	}
 	return st
+}
+
+func (e *element) repeats(key []byte) bool {
+	switch string(key) {
+	case "ph":
+		return e.hasPh
+	case "cat":
+		return e.hasCat
+	case "name":
+		return e.name.raw != nil
+	case "ts":
+		return e.ts.raw != nil
+	}
+	return false
 }
 
 func (s *scan) args(a *arguments) status {
