@@ -1,6 +1,9 @@
 package traces
 
-import "sort"
+import (
+	"sort"
+	"strings"
+)
 
 // GapCause says why the device was idle.
 type GapCause string
@@ -8,7 +11,8 @@ type GapCause string
 // The causes of a gap. BetweenSteps is the gap before the next step, whatever
 // caused it; inside the step:
 //   - GraphGap: the next operation belongs to a graph replay that had begun;
-//   - SyncBound: the host was waiting for the device when the gap began and
+//   - SyncBound: the host was waiting for the device when the gap began (in a
+//     synchronising call or a copy that blocks) and
 //     could launch the next operation only after that;
 //   - LaunchBound: the host had not finished launching the next operation
 //     when the gap began, and was not waiting for the device;
@@ -69,7 +73,7 @@ func (p *StepProfile) explainGaps(dev *Device) {
 			wanted[l.call()] = l
 		}
 	}
-	syncs := syncsByThread(dev.Syncs, p.Step)
+	syncs := waitsByThread(dev, p.Step)
 	begun := map[call]bool{} // calls of which an operation has run before the gap
 	next := p.Step.First
 	for k := range p.Gaps {
@@ -139,13 +143,26 @@ type thread struct {
 	id      int64
 }
 
-func syncsByThread(syncs []Event, step Step) map[thread][]Event {
+// waitsByThread lists the calls in which the host waits for the device:
+// synchronisation, and copies that return when they are done.
+func waitsByThread(dev *Device, step Step) map[thread][]Event {
 	out := map[thread][]Event{}
-	for _, s := range syncs {
-		if s.Start < step.End && s.End() > step.Start {
-			t := thread{s.Process, s.Stream}
-			out[t] = append(out[t], s)
+	add := func(e Event) {
+		if e.Start < step.End && e.End() > step.Start {
+			t := thread{e.Process, e.Stream}
+			out[t] = append(out[t], e)
 		}
+	}
+	for _, s := range dev.Syncs {
+		add(s)
+	}
+	for _, l := range dev.Launches {
+		if strings.Contains(l.Name, "Memcpy") && !strings.Contains(l.Name, "Async") {
+			add(l)
+		}
+	}
+	for _, waits := range out {
+		sortByStart(waits)
 	}
 	return out
 }

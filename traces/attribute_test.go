@@ -125,6 +125,20 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
+// A copy to the host that returns when it is done is a wait; one that only
+// queues is not.
+func TestBlockingCopyIsSync(t *testing.T) {
+	for name, want := range map[string]GapCause{"hipMemcpyWithStream": SyncBound, "cudaMemcpyAsync": LaunchBound} {
+		w := newWorld(0)
+		w.op(Memcpy, "Memcpy DtoH", 7, 0, 100*us, w.launch(name, -10*us, 115*us))
+		w.kernel("a", 150*us, 10*us, w.launch("hipLaunchKernel", 130*us, 5*us))
+		p := Attribute(WindowStep(w.Device, 0, 160*us).Step(), w.Device, w.byName)
+		if len(p.Gaps) != 1 || p.Gaps[0].Cause != want {
+			t.Errorf("%s: gaps %+v, want one %s", name, p.Gaps, want)
+		}
+	}
+}
+
 // Over random operations, whatever the window, sums are exact, segments and
 // gaps tile the window, and no owner is weaker or later than another
 // operation that runs.

@@ -1,113 +1,58 @@
-package traces
+package traces_test
 
 import (
-	"compress/gzip"
-	"encoding/json"
-	"math/big"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"decodegap/roofline"
+	"decodegap/traces"
+	"decodegap/traces/kineto"
+	"decodegap/traces/nsys"
 )
 
-// captured reads a capture of the corpus as one device's events, with a plain
-// JSON decoder and exact decimals: the readers have their own tests.
-func captured(t *testing.T, name string) Device {
+// captured reads the one device of a capture of the corpus.
+func captured(t *testing.T, name string) traces.Device {
 	t.Helper()
 	root := os.Getenv("DECODEGAP_CORPUS")
 	if root == "" {
 		t.Skip("DECODEGAP_CORPUS does not name a folder with traces/captured and traces/real")
 	}
-	f, err := os.Open(filepath.Join(root, "traces", name))
+	r, err := traces.Open(filepath.Join(root, "traces", name), []traces.Format{kineto.Format})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		DistributedInfo struct{ Rank int }
-		TraceEvents     []struct {
-			Ph, Cat, Name string
-			Tid           any
-			Ts, Dur       json.Number
-			Args          struct {
-				Correlation, Stream, Device json.Number
-				External                    json.Number `json:"External id"`
-			}
+	defer r.Close()
+	var c traces.Collector
+	for e, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
 		}
+		c.Add(e)
 	}
-	if err := json.NewDecoder(z).Decode(&file); err != nil {
-		t.Fatal(err)
+	devices := c.Done(r.Meta().Base)
+	if len(devices) != 1 {
+		t.Fatalf("%d devices, want 1", len(devices))
 	}
-	dev := Device{Rank: file.DistributedInfo.Rank}
-	for _, e := range file.TraceEvents {
-		if e.Ph != "X" {
-			continue
-		}
-		ev := Event{Name: e.Name, Start: nanoseconds(t, e.Ts), Dur: nanoseconds(t, e.Dur), Device: -1}
-		corr, _ := e.Args.Correlation.Int64()
-		external, _ := e.Args.External.Int64()
-		ev.Corr, ev.External = uint64(corr), uint64(external)
-		ev.Stream, _ = e.Args.Stream.Int64()
-		switch e.Cat {
-		case "kernel":
-			ev.Kind = Kernel
-		case "gpu_memcpy":
-			ev.Kind = Memcpy
-		case "gpu_memset":
-			ev.Kind = Memset
-		case "user_annotation":
-			ev.Kind = Range
-		case "gpu_user_annotation":
-			ev.Kind = GPURange
-		case "cuda_runtime", "cuda_driver":
-			switch {
-			case strings.Contains(e.Name, "Synchronize"):
-				ev.Kind = Sync
-			case strings.Contains(e.Name, "Launch") || strings.Contains(e.Name, "Memcpy") || strings.Contains(e.Name, "Memset"):
-				ev.Kind = Launch
-			}
-		}
-		switch {
-		case ev.Kind.IsGPU():
-			dev.GPU = append(dev.GPU, ev)
-		case ev.Kind == Range || ev.Kind == GPURange:
-			dev.Ranges = append(dev.Ranges, ev)
-		case ev.Kind == Launch:
-			ev.Stream = 0
-			dev.Launches = append(dev.Launches, ev)
-		case ev.Kind == Sync:
-			ev.Stream = 0
-			dev.Syncs = append(dev.Syncs, ev)
-		}
-	}
-	for _, events := range [][]Event{dev.GPU, dev.Ranges, dev.Launches, dev.Syncs} {
-		slices.SortStableFunc(events, func(a, b Event) int { return cmpInt64(a.Start, b.Start) })
-	}
-	return dev
+	return devices[0]
 }
 
-func nanoseconds(t *testing.T, n json.Number) int64 {
-	t.Helper()
-	if n == "" {
-		return 0
+// sums says what is wrong with a profile's sums, "" if nothing.
+func sums(p traces.StepProfile) string {
+	var parts int64
+	for _, ns := range p.ByComponent {
+		parts += ns
 	}
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok {
-		t.Fatalf("time %q is no number", n)
+	if got := parts + p.Idle.Total(); got != p.Step.Wall() || parts != p.Step.Busy {
+		return fmt.Sprintf("components %d (busy %d) + idle %d = %d ns, wall %d ns", parts, p.Step.Busy, p.Idle.Total(), got, p.Step.Wall())
 	}
-	r.Mul(r, big.NewRat(1000, 1))
-	return new(big.Int).Quo(r.Num(), r.Denom()).Int64()
+	return ""
 }
 
 // communication names nothing but collectives.
-func communication(dev *Device) func(int) roofline.Component {
+func communication(dev *traces.Device) func(int) roofline.Component {
 	return func(i int) roofline.Component {
 		switch n := dev.GPU[i].Name; {
 		case strings.Contains(n, "AllReduce"):
@@ -123,24 +68,24 @@ func TestCapturedSteps(t *testing.T) {
 	tests := []struct {
 		file  string
 		steps int
-		by    FoundBy
-		bare  FoundBy // with the annotations stripped
-		again int     // steps then
+		by    traces.FoundBy
+		bare  traces.FoundBy // with the annotations stripped
+		again int            // steps then
 	}{
-		{"captured/llama70b_tp2_graph_b4_rank0.json.gz", 3, ByAnnotation, ByGraph, 3},
-		{"captured/llama70b_tp2_graph_b4_rank1.json.gz", 3, ByAnnotation, ByGraph, 3},
-		{"captured/llama8b_graph_b1.json.gz", 3, ByAnnotation, ByGraph, 3},
-		{"captured/qwen3moe_graph_b1.json.gz", 3, ByAnnotation, ByGraph, 3},
-		{"captured/qwen3moe_eager_b1.json.gz", 3, ByAnnotation, ByRepetition, 3},
-		{"captured/qwen3-0.6b_eager_b1_shapes.json.gz", 4, ByAnnotation, ByRepetition, 4},
-		{"real/kineto/sglang_qwen3-8b_decode_mi300x.json.gz", 1, ByAnnotation, ByGraph, 1},
-		{"real/kineto/vllm_gpt-oss_decode_fullgraph_mi300x.json.gz", 1, ByAnnotation, ByGraph, 1},
-		{"real/kineto/vllm_gpt-oss_prefill_eager_tp8_b200.json.gz", 1, ByAnnotation, "", 0},
+		{"captured/llama70b_tp2_graph_b4_rank0.json.gz", 3, traces.ByAnnotation, traces.ByGraph, 3},
+		{"captured/llama70b_tp2_graph_b4_rank1.json.gz", 3, traces.ByAnnotation, traces.ByGraph, 3},
+		{"captured/llama8b_graph_b1.json.gz", 3, traces.ByAnnotation, traces.ByGraph, 3},
+		{"captured/qwen3moe_graph_b1.json.gz", 3, traces.ByAnnotation, traces.ByGraph, 3},
+		{"captured/qwen3moe_eager_b1.json.gz", 3, traces.ByAnnotation, traces.ByRepetition, 3},
+		{"captured/qwen3-0.6b_eager_b1_shapes.json.gz", 4, traces.ByAnnotation, traces.ByRepetition, 4},
+		{"real/kineto/sglang_qwen3-8b_decode_mi300x.json.gz", 1, traces.ByAnnotation, traces.ByGraph, 1},
+		{"real/kineto/vllm_gpt-oss_decode_fullgraph_mi300x.json.gz", 1, traces.ByAnnotation, traces.ByGraph, 1},
+		{"real/kineto/vllm_gpt-oss_prefill_eager_tp8_b200.json.gz", 1, traces.ByAnnotation, "", 0},
 	}
 	for _, tt := range tests {
 		t.Run(filepath.Base(tt.file), func(t *testing.T) {
 			dev := captured(t, tt.file)
-			s, err := FindSteps(dev)
+			s, err := traces.FindSteps(dev)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,13 +93,13 @@ func TestCapturedSteps(t *testing.T) {
 				t.Errorf("%d steps by %s, want %d by %s", len(s.All), s.FoundBy, tt.steps, tt.by)
 			}
 			for _, st := range s.All {
-				p := Attribute(st, dev, communication(&dev))
-				if msg := checkSums(p); msg != "" {
+				p := traces.Attribute(st, dev, communication(&dev))
+				if msg := sums(p); msg != "" {
 					t.Errorf("step %d: %s", st.Index, msg)
 				}
 			}
 			dev.Ranges = nil
-			bare, err := FindSteps(dev)
+			bare, err := traces.FindSteps(dev)
 			if tt.bare == "" {
 				if err == nil {
 					t.Errorf("without annotations: %d steps by %s, want none", len(bare.All), bare.FoundBy)
@@ -184,11 +129,11 @@ func TestCapturedIdle(t *testing.T) {
 	}
 	for _, tt := range tests {
 		dev := captured(t, tt.file)
-		s, err := FindSteps(dev)
+		s, err := traces.FindSteps(dev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Attribute(s.Step(), dev, communication(&dev))
+		p := traces.Attribute(s.Step(), dev, communication(&dev))
 		wall, busy := float64(p.Step.Wall())/1e6, float64(p.Step.Busy)/1e6
 		if wall < tt.wallLo || wall > tt.wallHi || busy < tt.busyLo || busy > tt.busyHi {
 			t.Errorf("%s: %.3f ms, busy %.3f; want %v to %v, %v to %v", tt.file, wall, busy, tt.wallLo, tt.wallHi, tt.busyLo, tt.busyHi)
@@ -203,17 +148,17 @@ func TestCapturedIdle(t *testing.T) {
 }
 
 func TestCapturedWaiting(t *testing.T) {
-	var ranks []RankStep
+	var ranks []traces.RankStep
 	for _, f := range []string{"captured/llama70b_tp2_graph_b4_rank0.json.gz", "captured/llama70b_tp2_graph_b4_rank1.json.gz"} {
 		dev := captured(t, f)
-		s, err := FindSteps(dev)
+		s, err := traces.FindSteps(dev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Attribute(s.Step(), dev, communication(&dev))
-		ranks = append(ranks, RankStep{dev, &p, communication(&dev)})
+		p := traces.Attribute(s.Step(), dev, communication(&dev))
+		ranks = append(ranks, traces.RankStep{dev, &p, communication(&dev)})
 	}
-	w := SplitWaits(ranks)
+	w := traces.SplitWaits(ranks)
 	for k, r := range w.Ranks {
 		p := ranks[k].Profile
 		if r.Unmatched != 0 || p.CommWait == nil || *p.CommWait < 0 || *p.CommWait > p.CommExposed() {
@@ -226,5 +171,52 @@ func TestCapturedWaiting(t *testing.T) {
 	}
 	if len(w.Notes) != 0 || w.Longest != 1 || w.Straggler != 0 {
 		t.Errorf("longest %d, straggler %d, notes %v; want 1, 0, none", w.Longest, w.Straggler, w.Notes)
+	}
+}
+
+// Training, vision and multi-device traces have steps or none, but never sums
+// that do not close.
+func TestEveryCapturedTraceCloses(t *testing.T) {
+	root := os.Getenv("DECODEGAP_CORPUS")
+	if root == "" {
+		t.Skip("DECODEGAP_CORPUS does not name a folder with traces/real")
+	}
+	files, err := filepath.Glob(filepath.Join(root, "traces", "real", "*", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no traces in %s (%v)", root, err)
+	}
+	profiles := 0
+	for _, path := range files {
+		r, err := traces.Open(path, []traces.Format{kineto.Format, nsys.SQLite})
+		if err != nil {
+			continue // another format
+		}
+		var c traces.Collector
+		for e, err := range r.Events() {
+			if err == nil {
+				c.Add(e)
+			}
+		}
+		for _, dev := range c.Done(r.Meta().Base) {
+			s, err := traces.FindSteps(dev)
+			if err != nil {
+				t.Logf("%s: rank %d device %d: %v", filepath.Base(path), dev.Rank, dev.Device, err)
+				start, end := dev.Span()
+				s = traces.WindowStep(dev, start, end)
+			} else {
+				t.Logf("%s: rank %d device %d: %d steps by %s %s, %d count, median %.3f ms", filepath.Base(path), dev.Rank, dev.Device,
+					len(s.All), s.FoundBy, s.Family, s.Counts, float64(s.Step().Wall())/1e6)
+			}
+			for _, st := range s.All[:min(len(s.All), 50)] {
+				if msg := sums(traces.Attribute(st, dev, communication(&dev))); msg != "" {
+					t.Errorf("%s: rank %d device %d step %d: %s", path, dev.Rank, dev.Device, st.Index, msg)
+				}
+				profiles++
+			}
+		}
+		r.Close()
+	}
+	if profiles == 0 {
+		t.Error("no step of any trace was attributed")
 	}
 }

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -31,18 +32,8 @@ func chooseSteps(s *Steps) {
 	if len(closed) >= 3 {
 		counts = closed
 	}
-	slices.SortStableFunc(counts, func(a, b int) int { return cmpInt64(s.All[a].Wall(), s.All[b].Wall()) })
+	slices.SortStableFunc(counts, func(a, b int) int { return cmp.Compare(s.All[a].Wall(), s.All[b].Wall()) })
 	s.Median = counts[(len(counts)-1)/2]
-}
-
-func cmpInt64(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // setAsidePhases keeps decode steps where there are any, else steps that do
