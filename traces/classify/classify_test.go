@@ -239,3 +239,38 @@ func TestIndexerLeavesProjectionsOpen(t *testing.T) {
 		}
 	}
 }
+
+// Attention written out: product, bias, softmax, product, output projection.
+func TestEagerAttention(t *testing.T) {
+	const (
+		gemm = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_execute_kernel__5x_cublas"
+		norm = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>(int)"
+		soft = "void <unnamed>::softmax_warp_forward<float, float, float, (int)6, (bool)0, (bool)0>(T2 *, const T1 *, int, int)"
+		add  = "void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctor_add<float>, std::array<char *, (unsigned long)3>>(int, T2, T3)"
+		topk = "void at::native::sbtopk::gatherTopK<float, unsigned int, (int)1, (bool)0>(int)"
+	)
+	want := []struct {
+		name string
+		c    roofline.Component
+	}{
+		{norm, roofline.Norm}, {gemm, roofline.AttentionQKV}, {gemm, roofline.AttentionQKV}, {gemm, roofline.AttentionQKV}, {gemm, roofline.AttentionCore},
+		{add, roofline.AttentionCore}, {soft, roofline.AttentionCore}, {gemm, roofline.AttentionCore},
+		{gemm, roofline.AttentionOut}, {add, roofline.Elementwise}, {norm, roofline.Norm},
+		{gemm, roofline.MLPDense}, {gemm, roofline.MLPDense}, {norm, roofline.Norm}, {gemm, roofline.LMHead},
+	}
+	names := make([]string, len(want))
+	for i, w := range want {
+		names[i] = w.name
+	}
+	for i, got := range New().Layer(names) {
+		if got.Component != want[i].c {
+			t.Errorf("%d %.40s: %s (%s), want %s", i, names[i], got.Component, got.Why, want[i].c)
+		}
+	}
+	// The same softmax ahead of a top-k is a router's.
+	for i, got := range New().Layer([]string{gemm, soft, topk, gemm, gemm}) {
+		if got.Component == roofline.AttentionCore {
+			t.Errorf("%d: a router taken for attention", i)
+		}
+	}
+}

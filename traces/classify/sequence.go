@@ -133,13 +133,19 @@ func (s *sequence) eagerAttention() {
 			continue
 		}
 		a, b := s.near(i, -1, 5), s.near(i, +1, 5)
-		if a < 0 || b < 0 || s.topkSoon(i, 6) || !s.batched(a) || !s.batched(b) {
+		if a < 0 || b < 0 || s.topkSoon(i, 6) {
+			continue
+		}
+		// Without operators a third product behind them, the output
+		// projection, must come before a norm.
+		bare := len(s.items[a].k.Parent) == 0 && len(s.items[b].k.Parent) == 0 && s.near(b, +1, 5) >= 0
+		if !bare && (!s.batched(a) || !s.batched(b)) {
 			continue
 		}
 		for j := a; j <= b; j++ {
 			it := &s.items[j]
 			if it.isMatmul() || it.generic() {
-				it.setWord("attention_unified", "softmax between two batched products")
+				it.setWord("attention_unified", "softmax between two products")
 			}
 		}
 	}
