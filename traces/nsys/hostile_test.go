@@ -173,12 +173,19 @@ func TestNothingWritten(t *testing.T) {
 	}
 }
 
+// FuzzSQLite changes bytes of an export: patch holds groups of two bytes of
+// position and one of value, and cut is how much of the end is missing.
 func FuzzSQLite(f *testing.F) {
-	small := build(f, `PRAGMA page_size=512`, texts, version325, kernels325, many(20))
-	f.Add(small)
-	f.Add(small[:len(small)/2])
-	f.Add(make([]byte, 200))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	small := build(f, `PRAGMA page_size=512`, texts, version325, kernels325, runtime, many(20))
+	f.Add("", uint16(0))
+	f.Add("", uint16(len(small)/2))
+	f.Add("\x00\x12\x02\x00\x13\x02", uint16(0)) // write-ahead mode
+	f.Add("\x00\x64\x05\x02\x00\x05", uint16(0)) // inner pages for leaves
+	f.Fuzz(func(t *testing.T, patch string, cut uint16) {
+		data := bytes.Clone(small[:len(small)-min(len(small), int(cut))])
+		for ; len(patch) >= 3 && len(data) > 0; patch = patch[3:] {
+			data[(int(patch[0])<<8|int(patch[1]))%len(data)] = patch[2]
+		}
 		SQLite.Sniff(data)
 		r, err := SQLite.Open(bytes.NewReader(data), int64(len(data)), "f")
 		if err != nil {
