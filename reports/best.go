@@ -19,6 +19,9 @@ func bestRow(run *Run, pt *RunPoint) HeadRow {
 	row.Ms, row.TokS, row.Value = millis(ms), rate(best.OutputTokPerS), ms
 	row.Text = fmt.Sprintf("public: %s on %d × %s, %s, %s", name(best.Model), best.GPUs, name(best.Hardware),
 		name(best.Engine), decoding(best.Speculation))
+	if at, _, _ := strings.Cut(best.Note, ";"); at != "" {
+		row.Text += " (" + name(at) + ")"
+	}
 	if m := pt.Measured; m != nil {
 		if behind := m.ValueMs / ms; behind >= 1 {
 			row.Claim = "you are " + times(behind) + " behind"

@@ -195,7 +195,14 @@ func floorText(pt *RunPoint, n FloorName, f *Floor) string {
 	case "layout":
 		return "what this engine's sharding reads" + perGPU(pt.WeightBytesLayout)
 	}
-	return fmt.Sprintf("layout + %s ms communication + %s ms launches", millis(f.CommMs), millis(f.LaunchMs))
+	text := "layout"
+	if f.CommMs > 0 {
+		text += " + " + millis(f.CommMs) + " ms communication"
+	}
+	if f.LaunchMs > 0 {
+		text += " + " + millis(f.LaunchMs) + " ms launches"
+	}
+	return text
 }
 
 func perGPU(bytes float64) string {

@@ -114,6 +114,14 @@ func worthTable(pt *RunPoint) *Table {
 	return t
 }
 
+// firstMeasured is the first point's measurement, nil without one.
+func firstMeasured(run *Run) *Measured {
+	if len(run.Points) == 0 {
+		return nil
+	}
+	return run.Points[0].Measured
+}
+
 func assumptions(run *Run) []Block {
 	t := &Table{ID: "assumptions", Columns: []Column{
 		{Title: "assumption"}, {Title: "GB a GPU", Right: true}, {Title: "GB/s", Right: true}, {Title: "ms/token", Right: true},
@@ -121,7 +129,7 @@ func assumptions(run *Run) []Block {
 	}, Title: "The same weights under assumptions that people make", Note: "Weights only: no cache, no communication, no launches. η: this row's time ÷ the measured time of the first point."}
 	for _, a := range run.Assumptions {
 		row := Row{Cells: []string{orAbsent(name(a.Name)), decimals(a.WeightGB, 4), plain(a.Bandwidth), decimals(a.MsPerToken, 3), rate(a.TokPerS), absent, "yes", orAbsent(a.Text)}}
-		if m := run.Points[0].Measured; m != nil {
+		if m := firstMeasured(run); m != nil {
 			row.Cells[5] = percent(a.MsPerToken / m.ValueMs)
 		}
 		if !a.Honest {

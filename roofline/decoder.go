@@ -127,6 +127,10 @@ type Decoder struct {
 	Caches  []Cache
 	Kernels []Kernels
 
+	// LayersWith counts the layers that have a component; embedding, final
+	// norm and head together are one more.
+	LayersWith map[Component]int
+
 	// Draft is the checkpoint's MTP layer with the shared head, nil if it has
 	// none. A step without speculation never reads it.
 	Draft *Decoder

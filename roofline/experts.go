@@ -37,18 +37,29 @@ func BusiestRankExperts(e, k, t, r int) float64 {
 	sizes := unionSizes(e, k, t, logs)
 	whole := binomial(e, share, logs)
 	part := binomial(block, share, logs)
-	var expected float64
-	for j := range block { // E[max] = Σ_{j≥0} P(max > j)
-		fits := power(part[:j+1], r)
-		for u, p := range sizes {
-			if p < negligible {
-				continue
-			}
+	least, most := 0, e
+	for sizes[least] < negligible {
+		least++
+	}
+	for sizes[most] < negligible {
+		most--
+	}
+	// E[max] = Σ_{j≥0} P(max > j). Some block holds at least 1/r of the union.
+	sure := (least + r - 1) / r
+	expected := float64(sure)
+	for j := sure; j < block; j++ {
+		fits := power(part[:j+1], r, most)
+		more := 0.0
+		for u := least; u <= most; u++ {
 			atMost := 0.0
 			if u < len(fits) && whole[u] > 0 {
 				atMost = min(fits[u]/whole[u], 1)
 			}
-			expected += p * (1 - atMost)
+			more += sizes[u] * (1 - atMost)
+		}
+		expected += more
+		if more < 1e-13 {
+			break
 		}
 	}
 	return expected
@@ -90,19 +101,37 @@ func binomial(n int, share float64, logs []float64) []float64 {
 	return p
 }
 
-// power is the polynomial with coefficients one raised to r.
-func power(one []float64, r int) []float64 {
+// power is the polynomial with coefficients one raised to r, up to a degree.
+// Coefficients too small to matter are left at 0, and the work on them out.
+func power(one []float64, r, degree int) []float64 {
+	oneLow, oneHigh := window(one)
 	out := []float64{1}
 	for range r {
-		next := make([]float64, len(out)+len(one)-1)
-		for a, x := range out {
-			for b, y := range one {
-				next[a+b] += x * y
+		low, high := window(out)
+		next := make([]float64, min(len(out)+len(one)-1, degree+1))
+		for a := low; a < high; a++ {
+			x := out[a]
+			for b := oneLow; b < min(oneHigh, len(next)-a); b++ {
+				next[a+b] += x * one[b]
 			}
 		}
 		out = next
 	}
 	return out
+}
+
+// window is the range of a distribution outside of which its values are far
+// below what any sum here can show.
+func window(p []float64) (low, high int) {
+	const tiny = 1e-40
+	low, high = 0, len(p)
+	for low < high && p[low] < tiny {
+		low++
+	}
+	for high > low && p[high-1] < tiny {
+		high--
+	}
+	return low, high
 }
 
 // logFactorials holds the logarithms of 0! to n!.

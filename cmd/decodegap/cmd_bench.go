@@ -76,7 +76,7 @@ func runBench(ctx context.Context, env *environment, paths []string, opt benchOp
 	if opt.json {
 		render = func(w io.Writer) error { return writeJSON(w, doc) }
 	}
-	return opt.write(env, render)
+	return opt.write(env, render, paths...)
 }
 
 func readBenchFiles(ctx context.Context, env *environment, paths []string) ([]benchFile, error) {
@@ -99,27 +99,6 @@ func readBench(env *environment, path string) ([]bench.Result, error) {
 		return bench.Read(env.stdin, "standard input")
 	}
 	return bench.ReadFile(path)
-}
-
-// interruptible waits for read unless ctx ends first: reading a pipe that stays
-// silent cannot be stopped, only left.
-func interruptible[T any](ctx context.Context, read func() (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		value, err := read()
-		done <- outcome{value, err}
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
 }
 
 func benchDocument(files []benchFile) *reports.BenchDocument {

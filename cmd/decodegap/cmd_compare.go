@@ -79,7 +79,7 @@ func runCompare(ctx context.Context, env *environment, paths []string, opt compa
 	if opt.json {
 		render = func(w io.Writer) error { return writeJSON(w, doc) }
 	}
-	if err := opt.write(env, render); err != nil {
+	if err := opt.write(env, render, paths...); err != nil {
 		return err
 	}
 	if !doc.Comparison.Comparable {

@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,7 +58,7 @@ writes the run record, from which report and gate work later.
 		Example: `  decodegap diagnose llama-3.1-8b --hardware "H200 SXM" --measured 7.18ms --context 513
   decodegap diagnose glm-5-nvfp4 --hardware "RTX PRO 6000 Blackwell Workstation" --tp 8 --engine sglang \
       --bench result.jsonl --launch serve.sh --report gap.html,gap.pdf -o run.json`,
-		Args: cobra.ExactArgs(1),
+		Args: oneModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			changed := cmd.Flags().Changed
 			opt.fixedBatch, opt.fixedContext = changed("batch"), changed("context")
@@ -75,32 +75,44 @@ func runDiagnose(cmd *cobra.Command, env *environment, ref string, opt diagnoseO
 	if err != nil {
 		return err
 	}
-	if opt.measured != "" && len(opt.bench) > 0 {
-		return fmt.Errorf("--measured and --bench both state a measurement: give one of them")
+	if err := opt.check(ref); err != nil {
+		return err
 	}
 	run, belowFloor, err := diagnose(cmd.Context(), env, ref, opt)
 	if err != nil {
 		return err
 	}
 	// All outputs are made before the first is written.
-	made := make([][]byte, len(renderers))
+	var files []outputFile
 	for i, r := range renderers {
 		var buf bytes.Buffer
 		if err := r.Render(&buf, run); err != nil {
 			return fmt.Errorf("report %s: %w", opt.report[i], err)
 		}
-		made[i] = buf.Bytes()
+		files = append(files, outputFile{opt.report[i], buf.Bytes()})
 	}
-	for i, data := range made {
-		if err := cmd.Context().Err(); err != nil {
+	if opt.file != "-" {
+		var buf bytes.Buffer
+		if err := writeJSON(&buf, run); err != nil {
 			return err
 		}
-		if err := writeFile(opt.report[i], data); err != nil {
-			return err
-		}
-		opt.talk(env, "wrote %s", opt.report[i])
+		files = append(files, outputFile{opt.file, buf.Bytes()})
 	}
-	if err := opt.writeRun(env, run); err != nil {
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if err := writeFiles(files); err != nil {
+		return err
+	}
+	for _, f := range files {
+		opt.talk(env, "wrote %s", f.path)
+	}
+	if opt.json {
+		err = writeJSON(env.stdout, run)
+	} else {
+		err = text.Summary(env.stdout, run)
+	}
+	if err != nil {
 		return err
 	}
 	if belowFloor != "" {
@@ -109,24 +121,24 @@ func runDiagnose(cmd *cobra.Command, env *environment, ref string, opt diagnoseO
 	return nil
 }
 
-// writeRun writes the record: to -o if given, and to stdout as JSON with
-// --json, else the summary of its first page.
-func (o *diagnoseOptions) writeRun(env *environment, run *reports.Run) error {
-	record := func(w io.Writer) error { return writeJSON(w, run) }
-	if o.file != "" && o.file != "-" {
-		var buf bytes.Buffer
-		if err := record(&buf); err != nil {
-			return err
-		}
-		if err := writeFile(o.file, buf.Bytes()); err != nil {
-			return err
-		}
-		o.talk(env, "wrote %s", o.file)
+// check refuses what cannot be meant before anything is computed.
+func (o *diagnoseOptions) check(ref string) error {
+	if o.measured != "" && len(o.bench) > 0 {
+		return fmt.Errorf("--measured and --bench both state a measurement: give one of them")
 	}
-	if o.json {
-		return record(env.stdout)
+	if len(o.facts) > 0 && len(o.bench) == 0 {
+		return fmt.Errorf("--fact is about a benchmark series: give --bench too")
 	}
-	return text.Summary(env.stdout, run)
+	for _, b := range o.bench {
+		if b == "" {
+			return fmt.Errorf("--bench names an empty file")
+		}
+	}
+	outputs := slices.Clone(o.report)
+	if o.file != "-" {
+		outputs = append(outputs, o.file)
+	}
+	return checkOutputs(outputs, append([]string{ref, o.launch, o.quantConfig, o.expertsFile}, o.bench...))
 }
 
 // reportFiles finds the renderer of each report file by its extension.

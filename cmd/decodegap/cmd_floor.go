@@ -39,8 +39,9 @@ func newFloorCommand(env *environment) *cobra.Command {
 		GroupID: "parts",
 		Short:   "The theoretical floor of a decode step and its ledger",
 		Long: `floor counts what one decode step must read and write on each GPU and divides
-by what the hardware allows. MODEL is a checkpoint folder, a config.json, or a
-name of the catalogue (decodegap list models).
+by what the hardware allows. MODEL is a checkpoint folder, a config.json, a
+.safetensors file or index, a .gguf file, or a name of the catalogue
+(decodegap list models).
 
 Three floors, lowest first:
   ideal    every byte read once across the group, evenly split
@@ -50,7 +51,7 @@ Three floors, lowest first:
 ` + exitcode.Help,
 		Example: `  decodegap floor llama-3.1-8b --hardware "H200 SXM"
   decodegap floor glm-5-nvfp4 --hardware "RTX PRO 6000 Blackwell Workstation" --tp 8 --engine sglang --context 0,16k,128k`,
-		Args: cobra.ExactArgs(1),
+		Args: oneModel,
 		RunE: func(cmd *cobra.Command, args []string) error { return runFloor(cmd, env, args[0], opt) },
 	}
 	opt.AddFlags(cmd.Flags())
@@ -74,7 +75,7 @@ func runFloor(cmd *cobra.Command, env *environment, ref string, opt floorOptions
 		target = &t
 	}
 	write, ok := map[string]func(io.Writer, *reports.FloorDocument) error{
-		"text": func(w io.Writer, doc *reports.FloorDocument) error { return writeFloorText(w, doc, env.width()) },
+		"text": func(w io.Writer, doc *reports.FloorDocument) error { return writeFloorText(w, doc, env.tableWidth()) },
 		"json": func(w io.Writer, doc *reports.FloorDocument) error { return writeJSON(w, doc) },
 		"csv":  writeFloorCSV,
 		"svg":  writeFloorSVG,
@@ -86,7 +87,7 @@ func runFloor(cmd *cobra.Command, env *environment, ref string, opt floorOptions
 	if err != nil {
 		return err
 	}
-	if err := opt.write(env, func(w io.Writer) error { return write(w, doc) }); err != nil {
+	if err := opt.write(env, func(w io.Writer) error { return write(w, doc) }, ref, opt.quantConfig, opt.expertsFile); err != nil {
 		return err
 	}
 	if opt.format != "text" {

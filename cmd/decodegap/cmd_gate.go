@@ -87,6 +87,11 @@ func runGate(env *environment, path string, opt gateOptions) error {
 	if opt.policy == "" {
 		return fmt.Errorf("gate: no --policy FILE, so there is nothing to judge by; write one from this run with:\n  decodegap gate init %s -o policy.yaml", quoteArg(path))
 	}
+	if opt.junit != "" {
+		if err := checkOutputs([]string{opt.junit}, []string{path, opt.policy, opt.baseline}); err != nil {
+			return err
+		}
+	}
 	policy, err := gate.ReadPolicy(opt.policy)
 	if err != nil {
 		return err
@@ -114,7 +119,7 @@ func runGate(env *environment, path string, opt gateOptions) error {
 			return err
 		}
 	}
-	if err := opt.write(env, func(w io.Writer) error { return write(w, doc) }); err != nil {
+	if err := opt.write(env, func(w io.Writer) error { return write(w, doc) }, path, opt.policy, opt.baseline); err != nil {
 		return err
 	}
 	if opt.format != "text" || opt.file != "-" {

@@ -70,7 +70,7 @@ func runList(env *environment, l listing, opt listOptions) error {
 		if opt.json {
 			return writeJSON(w, reports.ListDocument{Schema: reports.ListSchema, Kind: l.Kind, Items: items})
 		}
-		return term.Table{Columns: l.Columns, Rows: l.Rows(items)}.Write(w, env.width())
+		return term.Table{Columns: l.Columns, Rows: l.Rows(items)}.Write(w, env.tableWidth())
 	})
 }
 

@@ -89,7 +89,7 @@ func runReport(ctx context.Context, env *environment, path string, opt reportOpt
 		return err
 	}
 	if opt.json {
-		return opt.write(env, func(w io.Writer) error { return writeJSON(w, run) })
+		return opt.write(env, func(w io.Writer) error { return writeJSON(w, run) }, path)
 	}
 	if toFiles {
 		return writeReports(ctx, env, path, run, renderers, opt)
@@ -98,7 +98,7 @@ func runReport(ctx context.Context, env *environment, path string, opt reportOpt
 	if r.Name == "pdf" && (opt.file == "" || opt.file == "-") && term.Of(env.stdout, os.Getenv).TTY {
 		return fmt.Errorf("report: a PDF is nothing for a terminal: give -o FILE.pdf, or send it into a file or pipe")
 	}
-	return opt.write(env, func(w io.Writer) error { return r.Render(w, run) })
+	return opt.write(env, func(w io.Writer) error { return r.Render(w, run) }, path)
 }
 
 // renderersOf finds the formats of a list, each once, in its order.
@@ -157,20 +157,15 @@ func writeReports(ctx context.Context, env *environment, path string, run *repor
 		}
 		made[i] = b.Bytes()
 	}
+	var out []outputFile
 	for i, f := range files {
-		if err := writeFile(f, made[i]); err != nil {
-			return err
-		}
+		out = append(out, outputFile{f, made[i]})
+	}
+	if err := writeFiles(out); err != nil {
+		return err
+	}
+	for _, f := range files {
 		opt.talk(env, "wrote %s", f)
 	}
 	return nil
-}
-
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
 }

@@ -225,12 +225,11 @@ func (d *diagnosis) benchPoints(name, path string, base roofline.Workload, resul
 		if measured == nil {
 			continue
 		}
-		w, more := assemble.At(base, r, d.opt.fixedBatch, d.opt.fixedContext)
-		d.notes.add(more...)
-		if r.AcceptanceLength != nil && *r.AcceptanceLength > 1 && w.DraftTokens == 0 {
-			d.notes.add(reports.Warning{Code: "speculation", Text: fmt.Sprintf(
-				"the server emitted %.2f tokens a step by speculation, but the floor is without: give --draft-tokens and --accepted", *r.AcceptanceLength)})
+		w, more, err := assemble.At(base, r, d.opt.fixedBatch, d.opt.fixedContext)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
+		d.notes.add(more...)
 		if err := d.add(w, name, measured); err != nil {
 			return err
 		}

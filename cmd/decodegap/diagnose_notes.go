@@ -37,7 +37,7 @@ func (d *diagnosis) assumptions() error {
 		}
 		d.run.Assumptions = append(rows[:1:1], append(d.run.Assumptions, rows[1:]...)...)
 		d.run.Warnings = addWarnings(d.run.Warnings, reports.Warning{Code: "assumption-differs", Text: fmt.Sprintf(
-			"“%.2f GB, %.2f ms, %.0f tok/s” assumes %s; %s", rows[0].WeightGB, rows[0].MsPerToken, rows[0].TokPerS, rows[0].Name, d.ownFormats())})
+			"a floor of %.2f GB, %.2f ms (%.0f tok/s) would need %s; %s", rows[0].WeightGB, rows[0].MsPerToken, rows[0].TokPerS, rows[0].Name, d.ownFormats())})
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (d *diagnosis) seriesAgree() {
 			}
 			if diff := math.Abs(b.Measured.ValueMs/a.Measured.ValueMs - 1); diff <= sameShare {
 				d.run.Warnings = addWarnings(d.run.Warnings, reports.Warning{Code: "series-agree", Text: fmt.Sprintf(
-					"%s and %s are within %.1f %% at batch %d (%.2f and %.2f ms): what differs between them does not limit this point",
+					"%s and %s differ by only %.1f %% at batch %d (%.2f and %.2f ms): what differs between them hardly limits this point",
 					a.Label, b.Label, 100*diff, a.Batch, a.Measured.ValueMs, b.Measured.ValueMs)})
 			}
 		}

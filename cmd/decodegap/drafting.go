@@ -9,6 +9,10 @@ import (
 
 // drafting loads what drafts, and says so where its cost is left out.
 func (o *scenarioOptions) drafting(s *scenario) error {
+	if o.draft > 0 && o.accepted == 1 {
+		s.notes = append(s.notes, reports.Warning{Code: "none-accepted",
+			Text: "no draft is taken to be accepted: give --accepted, the tokens emitted per sequence and step"})
+	}
 	if o.draftModel == "" {
 		if o.draft > 0 {
 			s.notes = append(s.notes, reports.Warning{Code: "draft-free",

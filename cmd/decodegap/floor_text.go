@@ -154,6 +154,7 @@ func gigabytes(b float64) string {
 
 // writeWrapped prints text in lines of at most width columns.
 func writeWrapped(w io.Writer, text string, width int, indent string) {
+	width = min(width, 100)
 	line := indent
 	for _, word := range strings.Fields(term.Clean(text)) {
 		if len(line) > len(indent) && term.Width(line)+1+term.Width(word) > width {

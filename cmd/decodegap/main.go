@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"decodegap/cmd/internal/exitcode"
@@ -15,13 +17,18 @@ import (
 func main() { os.Exit(run()) }
 
 // run is main with an exit code, so that tests can call it in their process.
+// The command runs beside it: one that waits for a silent pipe or computes on
+// is left alone when the user interrupts, since nothing it has not finished
+// may appear. A second interrupt ends the process at once.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	env := &environment{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
-	err := newRootCommand(env).ExecuteContext(ctx)
-	if ctx.Err() != nil && err != nil {
-		err = exitcode.With(exitcode.Interrupted, fmt.Errorf("interrupted"))
+	_, err := interruptible(ctx, func() (struct{}, error) { return struct{}{}, newRootCommand(env).ExecuteContext(ctx) })
+	interrupted := ctx.Err() != nil
+	stop()
+	if interrupted && err != nil {
+		err = exitcode.With(exitcode.Interrupted, errors.New("interrupted"))
 	}
 	if msg := errorText(err); msg != "" {
 		fmt.Fprintln(os.Stderr, "decodegap: "+msg)
@@ -29,9 +36,14 @@ func run() int {
 	return exitcode.Of(err)
 }
 
+// errorText is the message of an error, with cobra's suggestions on its line.
 func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
-	return err.Error()
+	before, suggestions, ok := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+	if !ok {
+		return err.Error()
+	}
+	return before + ": did you mean " + strings.Join(strings.Fields(suggestions), " or ") + "?"
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 )
@@ -25,8 +23,14 @@ func (o *outputOptions) AddFlags(f *pflag.FlagSet) {
 }
 
 // write renders to the chosen output. The text is made whole before the first
-// byte is written, and a file appears only when complete.
-func (o *outputOptions) write(env *environment, render func(io.Writer) error) error {
+// byte is written, a file appears only when complete, and no input is
+// overwritten.
+func (o *outputOptions) write(env *environment, render func(io.Writer) error, inputs ...string) error {
+	if o.file != "-" && o.file != "" {
+		if err := checkOutputs([]string{o.file}, inputs); err != nil {
+			return err
+		}
+	}
 	var buf bytes.Buffer
 	if err := render(&buf); err != nil {
 		return err
@@ -35,7 +39,7 @@ func (o *outputOptions) write(env *environment, render func(io.Writer) error) er
 		_, err := env.stdout.Write(buf.Bytes())
 		return err
 	}
-	return writeFile(o.file, buf.Bytes())
+	return writeFiles([]outputFile{{o.file, buf.Bytes()}})
 }
 
 // writeJSON prints one JSON document, indented, with a final newline.
@@ -44,35 +48,6 @@ func writeJSON(w io.Writer, doc any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(doc)
-}
-
-// writeFile writes data under a temporary name beside path and renames it, so
-// that no reader ever sees half a report.
-func writeFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("cannot write %s: there is no folder %s", path, dir)
-	}
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	defer os.Remove(tmp.Name())
-	if _, err := tmp.Write(data); err != nil {
-		tmp.Close()
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		tmp.Close()
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err := tmp.Close(); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
 }
 
 // talk prints a line for people on stderr unless --quiet.

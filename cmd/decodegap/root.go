@@ -19,6 +19,19 @@ type environment struct {
 // width is how many columns text on stdout may take.
 func (e *environment) width() int { return term.Of(e.stdout, os.Getenv).Width }
 
+// tableWidth is width for tables that lists are made of: into a pipe or file
+// nothing is cut, unless COLUMNS says so.
+func (e *environment) tableWidth() int {
+	screen := term.Of(e.stdout, os.Getenv)
+	if !screen.TTY && os.Getenv("COLUMNS") == "" && os.Getenv("DECODEGAP_WIDTH") == "" {
+		return wholeTables
+	}
+	return screen.Width
+}
+
+// wholeTables is wider than any table.
+const wholeTables = 1000
+
 // version is the tool's version; releases set it at link time.
 var version = "0.1.0-dev"
 

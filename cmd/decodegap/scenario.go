@@ -40,7 +40,7 @@ type scenarioOptions struct {
 	weights     string
 
 	topology  string
-	bandwidth float64
+	bandwidth string
 	allReduce string
 	linkDelay string
 	launchGap string
@@ -69,7 +69,7 @@ func (o *scenarioOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.expertsFile, "experts-file", "", "measured distinct experts a MoE layer reads, a JSON `FILE`, in place of the expectation")
 	f.StringVar(&o.weights, "weights", "", "assume every matrix in this `FORMAT` (nvfp4, fp8, …), evenly split; labelled an assumption")
 	f.StringVar(&o.topology, "topology", "", "how the GPUs are linked: nvlink, pcie-switch, pcie-host, two-socket")
-	f.Float64Var(&o.bandwidth, "bandwidth", 0, "memory bandwidth in `GB/s` (1e9 bytes) in place of the sheet's")
+	f.StringVar(&o.bandwidth, "bandwidth", "", "memory bandwidth in `GB/s` (1e9 bytes) in place of the sheet's")
 	f.StringVar(&o.allReduce, "allreduce-latency", "", "time of one all-reduce, such as 10.4us, in place of the catalogue's")
 	f.StringVar(&o.linkDelay, "link-latency", "", "time of one hop between two GPUs, such as 2us: times all-reduces by the fastest algorithm's formula")
 	f.StringVar(&o.launchGap, "launch-gap", "", "time between two dependent kernels, such as 1.2us, in place of the catalogue's")
@@ -126,11 +126,12 @@ func (o *scenarioOptions) resolve(ctx context.Context, env *environment, ref str
 // machine finds the GPU by name, or asks the driver.
 func (o *scenarioOptions) machine(ctx context.Context, env *environment, s *scenario) error {
 	opt := assemble.MachineOptions{Topology: o.topology}
-	if o.bandwidth != 0 {
-		if !(o.bandwidth > 0 && o.bandwidth < 1e7) {
-			return fmt.Errorf("--bandwidth %v: expected GB/s above 0 and below 1e7", o.bandwidth)
+	if o.bandwidth != "" {
+		v, err := strconv.ParseFloat(o.bandwidth, 64)
+		if err != nil || !(v >= 0.001 && v <= 1e7) {
+			return fmt.Errorf("--bandwidth %q: expected GB/s from 0.001 to 1e7, such as 1792", o.bandwidth)
 		}
-		opt.Bandwidth = o.bandwidth
+		opt.Bandwidth = v
 	}
 	for _, d := range []struct {
 		flag, value string
@@ -200,6 +201,9 @@ func (o *scenarioOptions) points(d *roofline.Decoder, engine layout.Engine) ([]r
 	if err != nil {
 		return nil, err
 	}
+	if n := len(tps) * len(o.batch) * len(o.context); n > maxPoints {
+		return nil, fmt.Errorf("--batch, --context and --tp name %d points, above the limit of %d", n, maxPoints)
+	}
 	var out []roofline.Workload
 	for _, tp := range tps {
 		for _, b := range o.batch {
@@ -224,6 +228,7 @@ func (o *scenarioOptions) points(d *roofline.Decoder, engine layout.Engine) ([]r
 const (
 	maxDegree = 1 << 14
 	maxBatch  = 1 << 20
+	maxPoints = 200_000
 )
 
 func (o *scenarioOptions) speculation() error {

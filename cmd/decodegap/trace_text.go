@@ -6,6 +6,8 @@ import (
 
 	"decodegap/cmd/internal/term"
 	"decodegap/reports"
+	"decodegap/roofline"
+	"decodegap/traces"
 )
 
 // topKernels is how many kernels the text lists.
@@ -25,6 +27,9 @@ func writeTraceText(w io.Writer, doc *reports.TraceDocument, width int) error {
 		fmt.Fprintln(w, line)
 	}
 	if err := writeTraceRanks(w, doc, width); err != nil {
+		return err
+	}
+	if err := writeTraceStep(w, doc, width); err != nil {
 		return err
 	}
 	if err := writeTraceKernels(w, doc, width); err != nil {
@@ -60,6 +65,57 @@ func writeTraceRanks(w io.Writer, doc *reports.TraceDocument, width int) error {
 	return t.Write(w, width)
 }
 
+// writeTraceStep prints where the median step's time goes; the lines add up.
+func writeTraceStep(w io.Writer, doc *reports.TraceDocument, width int) error {
+	s := doc.Step
+	if s == nil {
+		return nil
+	}
+	fmt.Fprintln(w)
+	head := fmt.Sprintf("median of %d steps, found by %s: %.3f ms", s.Count, s.FoundBy, s.MedianMs)
+	if s.Count == 1 {
+		head = fmt.Sprintf("the one step, found by %s: %.3f ms", s.FoundBy, s.MedianMs)
+	}
+	if len(doc.Ranks) > 1 {
+		head += fmt.Sprintf(" (rank %d, device %d)", s.Rank, s.Device)
+	}
+	writeWrapped(w, head, width, "")
+	t := term.Table{Columns: []term.Column{{Title: "where the time goes"}, {Title: "ms", Align: term.Right}, {Title: "share", Align: term.Right}}}
+	row := func(name string, ms float64) {
+		if ms > 0 {
+			t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%.3f", ms), fmt.Sprintf("%.1f %%", 100*ms/s.MedianMs)})
+		}
+	}
+	for _, c := range roofline.Components {
+		row(string(c.Name), s.ByComponentMs[string(c.Name)])
+	}
+	for _, g := range gapNames {
+		row(g.name, s.IdleMs[string(g.cause)])
+	}
+	if err := t.Write(w, width); err != nil {
+		return err
+	}
+	if s.CommWaitMs != nil {
+		fmt.Fprintf(w, "of comm.*, %.3f ms is waiting for the slowest rank\n", *s.CommWaitMs)
+	}
+	if s.CommOverlappedMs > 0 {
+		fmt.Fprintf(w, "%.3f ms of communication is hidden behind computation\n", s.CommOverlappedMs)
+	}
+	return nil
+}
+
+// gapNames are the kinds of idle time, in words.
+var gapNames = []struct {
+	cause traces.GapCause
+	name  string
+}{
+	{traces.LaunchBound, "idle: launched late by the host"},
+	{traces.SyncBound, "idle: the host was waiting for the GPU"},
+	{traces.GraphGap, "idle: gaps inside a graph"},
+	{traces.BetweenSteps, "idle: between steps"},
+	{traces.UnknownGap, "idle: cause not known"},
+}
+
 func writeTraceKernels(w io.Writer, doc *reports.TraceDocument, width int) error {
 	if len(doc.Kernels) == 0 {
 		return nil
@@ -70,7 +126,7 @@ func writeTraceKernels(w io.Writer, doc *reports.TraceDocument, width int) error
 	}
 	fmt.Fprintln(w)
 	t := term.Table{Columns: []term.Column{
-		{Title: "kernel", Shrink: true}, {Title: "count", Align: term.Right}, {Title: "median µs", Align: term.Right},
+		{Title: "kernel", Shrink: true}, {Title: "component"}, {Title: "count", Align: term.Right}, {Title: "median µs", Align: term.Right},
 		{Title: "total ms", Align: term.Right}, {Title: "share", Align: term.Right},
 	}}
 	shown := doc.Kernels[:min(len(doc.Kernels), topKernels)]
@@ -82,7 +138,7 @@ func writeTraceKernels(w io.Writer, doc *reports.TraceDocument, width int) error
 		if total > 0 {
 			share = fmt.Sprintf("%.1f %%", 100*k.TotalMs/total)
 		}
-		t.Rows = append(t.Rows, []string{k.Name, fmt.Sprint(k.Count), median, fmt.Sprintf("%.3f", k.TotalMs), share})
+		t.Rows = append(t.Rows, []string{k.Name, k.Component, fmt.Sprint(k.Count), median, fmt.Sprintf("%.3f", k.TotalMs), share})
 	}
 	if err := t.Write(w, width); err != nil {
 		return err

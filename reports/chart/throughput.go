@@ -16,7 +16,7 @@ import (
 // What one figure can hold apart.
 const (
 	maxSeries = 8
-	maxBest   = 24
+	maxBest   = 96
 )
 
 // Throughput draws output tokens a second over concurrency, one line a series,

@@ -18,9 +18,18 @@ const maxRidge = 1 << 16
 // batch grows, all else as in s. Those that never do up to 65,536 sequences are
 // left out, and so is everything where no compute ceiling is known.
 func Ridges(s Scenario) ([]Ridge, error) {
+	seen := map[int]map[roofline.Component]bool{}
+	at := func(batch int) (map[roofline.Component]bool, error) {
+		if bound, ok := seen[batch]; ok {
+			return bound, nil
+		}
+		bound, err := s.computeBound(batch)
+		seen[batch] = bound
+		return bound, err
+	}
 	turned := map[roofline.Component]int{} // first power of two that is compute-bound
 	for batch := 1; batch <= maxRidge; batch *= 2 {
-		bound, err := s.computeBound(batch)
+		bound, err := at(batch)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +45,7 @@ func Ridges(s Scenario) ([]Ridge, error) {
 		if !ok {
 			continue
 		}
-		batch, err := s.bisect(c, high/2, high)
+		batch, err := bisect(at, c, high/2, high)
 		if err != nil {
 			return nil, err
 		}
@@ -55,10 +64,10 @@ func names() []roofline.Component {
 
 // bisect narrows a turn between a batch that is memory-bound (or 0) and one
 // that is compute-bound.
-func (s Scenario) bisect(c roofline.Component, low, high int) (int, error) {
+func bisect(at func(int) (map[roofline.Component]bool, error), c roofline.Component, low, high int) (int, error) {
 	for high-low > 1 {
 		middle := (low + high) / 2
-		bound, err := s.computeBound(middle)
+		bound, err := at(middle)
 		if err != nil {
 			return 0, err
 		}

@@ -158,9 +158,6 @@ func (b *builder) tensor(t roofline.Tensor) {
 			o.Work[t.Math] += unit.FLOPs(2 * tokens * float64(t.Params) * float64(t.Repeat) / parts)
 		}
 	}
-	if t.Component != roofline.Norm || o.Repeat == 0 {
-		o.Repeat = max(o.Repeat, t.Repeat)
-	}
 	o.From = weaker(o.From, t.Evidence)
 	o.Format = joinFormat(o.Format, t.Format)
 }
@@ -177,11 +174,18 @@ func (b *builder) kernels(k roofline.Kernels) {
 	}
 	o := b.op(k.Component, 0)
 	o.Launches += k.Repeat * k.Count
-	o.From = weaker(o.From, roofline.FromConfig)
-	o.Repeat = max(o.Repeat, k.Repeat)
 }
 
 func (b *builder) step() roofline.Step {
+	for i := range b.ops {
+		o := &b.ops[i]
+		if o.From == "" {
+			o.From = roofline.FromConfig // caches and kernels: counted from the shapes
+		}
+		if o.Comm == nil {
+			o.Repeat = b.d.LayersWith[o.Component]
+		}
+	}
 	return roofline.Step{Ops: b.ops, Distinct: b.distinct, Busiest: b.busiest, PerGPU: b.perGPU()}
 }
 

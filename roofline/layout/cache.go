@@ -21,8 +21,6 @@ func (b *builder) cache(c roofline.Cache) {
 		i = len(b.index) + 1 // layers of another kind are another stage
 	}
 	o := b.op(c.Component, i)
-	o.Repeat = max(o.Repeat, c.Repeat)
-	o.From = weaker(o.From, roofline.FromConfig)
 
 	repeat, n := float64(c.Repeat), float64(b.n)
 	queries := float64(c.Heads) / n // query heads of the rank

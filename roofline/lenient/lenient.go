@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 )
 
 // Clean returns data with bare non-numbers outside strings replaced by null.
@@ -64,6 +65,7 @@ func isWord(rest []byte) bool {
 
 // Unmarshal decodes lenient JSON into v. Errors name line and column.
 func Unmarshal(data []byte, v any) error {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a byte-order mark
 	dec := json.NewDecoder(bytes.NewReader(Clean(data)))
 	if err := dec.Decode(v); err != nil {
 		return position(data, err, dec.InputOffset())
@@ -82,11 +84,32 @@ func position(data []byte, err error, offset int64) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("line %s: not JSON: %v", lineColumn(data, syntax.Offset-1), err)
 	case errors.As(err, &kind):
-		return fmt.Errorf("line %s: field %q: expected %s, got %s", lineColumn(data, kind.Offset), kind.Field, kind.Type, kind.Value)
+		where := ""
+		if kind.Field != "" {
+			where = fmt.Sprintf("field %q: ", kind.Field)
+		}
+		return fmt.Errorf("line %s: %sexpected %s, got %s", lineColumn(data, kind.Offset), where, kindName(kind.Type), kind.Value)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fmt.Errorf("line %s: not JSON: the file ends too early", lineColumn(data, int64(len(data))))
 	}
 	return fmt.Errorf("line %s: %w", lineColumn(data, offset), err)
+}
+
+// kindName is a Go type in the words of JSON.
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Pointer:
+		return kindName(t.Elem())
+	}
+	return "a number"
 }
 
 func lineColumn(data []byte, offset int64) string {

@@ -161,4 +161,4 @@ func (b *Builder) mixtureShape() {
 
 // maxExperts bounds the experts of a layer: the busiest rank's share takes
 // time with their square.
-const maxExperts = 4096
+const maxExperts = 2048

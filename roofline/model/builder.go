@@ -23,6 +23,9 @@ type Builder struct {
 	prefix           string      // of the current layer
 	here             *exclusions // narrowed to the current layer
 
+	at   int                        // number of the current layer, −1 outside of all
+	last map[roofline.Component]int // at + 2 where the component was met last
+
 	tensors map[roofline.Tensor]int // by everything but Name and Repeat
 	caches  map[roofline.Cache]int
 	kernels map[roofline.Kernels]int
@@ -30,7 +33,7 @@ type Builder struct {
 
 func newBuilder(c *Config, q *Quant, d *roofline.Decoder, assume *Format) *Builder {
 	return &Builder{
-		c: c, q: q, d: d, assume: assume, root: "model",
+		c: c, q: q, d: d, assume: assume, root: "model", at: -1, last: map[roofline.Component]int{},
 		tensors: map[roofline.Tensor]int{}, caches: map[roofline.Cache]int{}, kernels: map[roofline.Kernels]int{},
 	}
 }
@@ -41,13 +44,26 @@ func (b *Builder) layer(i int) {
 		b.root = b.h.layers // names of one model differ between releases of the library
 	}
 	b.prefix = join(b.root, "layers.") + strconv.Itoa(i) + "."
+	b.at = i
 	if b.q.excluded != nil {
 		b.here = b.q.excluded.under(b.prefix)
 	}
 }
 
+// mark notes that the current layer has a component.
+func (b *Builder) mark(c roofline.Component) {
+	if b.d.LayersWith == nil {
+		b.d.LayersWith = map[roofline.Component]int{}
+	}
+	if b.last[c] != b.at+2 {
+		b.last[c] = b.at + 2
+		b.d.LayersWith[c]++
+	}
+}
+
 // add folds one weight in.
 func (b *Builder) add(t roofline.Tensor) {
+	b.mark(t.Component)
 	key := t
 	key.Name, key.Repeat = "", 0
 	if i, ok := b.tensors[key]; ok {
@@ -198,6 +214,7 @@ func (b *Builder) router(module string) {
 
 // cache folds one layer's cache in.
 func (b *Builder) cache(c roofline.Cache) {
+	b.mark(c.Component)
 	c.Repeat = 0
 	if i, ok := b.caches[c]; ok {
 		b.d.Caches[i].Repeat++
@@ -220,6 +237,7 @@ func (b *Builder) launchDense(c roofline.Component, count int) {
 }
 
 func (b *Builder) foldKernels(k roofline.Kernels) {
+	b.mark(k.Component)
 	if i, ok := b.kernels[k]; ok {
 		b.d.Kernels[i].Repeat++
 		return
@@ -232,6 +250,7 @@ func (b *Builder) foldKernels(k roofline.Kernels) {
 // ends adds embedding, final norm and head. The head is read in full, tied to
 // the embedding or not; a tied table is counted once, as the head.
 func (b *Builder) ends(tied bool) {
+	b.at = -1
 	b.prefix = ""
 	params := int64(b.d.Vocab) * int64(b.d.Hidden)
 	embed, norm := join(b.root, "embed_tokens"), join(b.root, "norm")

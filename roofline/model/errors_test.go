@@ -14,7 +14,7 @@ func TestBadConfigurations(t *testing.T) {
 	for _, c := range []struct{ name, config, side, want string }{
 		{"not JSON", "{\n  \"a\": ]", "", "line 2, column 8: not JSON"},
 		{"cut", `{"architectures": ["LlamaForCausalLM"]`, "", "ends too early"},
-		{"a list", `[1]`, "", "expected map"},
+		{"a list", `[1]`, "", "expected an object, got array"},
 		{"no architecture", `{` + small + `}`, "", "architectures"},
 		{"unknown architecture", `{"architectures": ["LlamaForCausalLN"], ` + small + `}`, "", "did you mean LlamaForCausalLM"},
 		{"missing field", `{"architectures": ["LlamaForCausalLM"], "hidden_size": 64}`, "", `field "num_hidden_layers": missing`},

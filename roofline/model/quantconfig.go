@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"decodegap/roofline"
+	"decodegap/roofline/lenient"
 )
 
 // quantConfig is the quantization_config of a config.json, over all methods.
@@ -51,7 +52,7 @@ var quantMethods = []string{"fp8", "modelopt", "modelopt_fp4", "mxfp4", "mxfp8",
 // an error: taking it for BF16 would be off by a factor.
 func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 	var c quantConfig
-	if err := json.Unmarshal(raw, &c); err != nil {
+	if err := lenient.Unmarshal(raw, &c); err != nil {
 		return nil, fmt.Errorf("field \"quantization_config\": %w", err)
 	}
 	q := &Quant{From: roofline.FromConfig, Method: c.Method}
@@ -70,7 +71,10 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 	switch c.Method {
 	case "fp8":
 		q.Default = FP8Tensor
-		if len(c.BlockSize) == 2 && c.BlockSize[0] > 0 && c.BlockSize[1] > 0 {
+		if c.BlockSize != nil {
+			if len(c.BlockSize) != 2 || c.BlockSize[0] < 1 || c.BlockSize[1] < 1 || max(c.BlockSize[0], c.BlockSize[1]) > 1<<16 {
+				return nil, fmt.Errorf("field \"quantization_config\": weight_block_size %v: expected two sizes of at least 1", c.BlockSize)
+			}
 			q.Default = fp8Block(c.BlockSize[0], c.BlockSize[1])
 		}
 	case "mxfp4":

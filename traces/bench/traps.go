@@ -101,7 +101,7 @@ func prefillBound(r *record) string {
 	if mid == nil || p99 == nil || *mid == 0 || *p99 <= stallRatio**mid || itlPerChunk(r) != "" || itlCoalesced(r) != "" {
 		return ""
 	}
-	return fmt.Sprintf("P99 ITL %.1f ms is %.1f × the median %.1f ms: decode steps wait for prefill of other requests, so TPOT is not decode alone", *p99, *p99 / *mid, *mid)
+	return fmt.Sprintf("P99 ITL %.1f ms is %.1f × the median %.1f ms: as where decode steps wait for the prefill of other requests; TPOT may not be decode alone", *p99, *p99 / *mid, *mid)
 }
 
 // ttftShare is TTFT / E2E, with E2E from TPOT and length where it is not

@@ -123,16 +123,15 @@ func (p *Point) Components() []reports.ComponentRow {
 			r = &reports.ComponentRow{Component: string(c), Bound: string(t.Bound)}
 			rows[c] = r
 		}
-		r.Repeat += t.Op.Repeat
-		if c != roofline.AttentionCore {
-			r.Repeat = t.Op.Repeat
-		}
+		r.Repeat = t.Op.Repeat
 		r.WeightBytes += float64(t.Op.Weights)
 		r.KVBytes += float64(t.Op.KVRead + t.Op.KVWrite)
 		r.FLOPs += float64(t.Op.FLOPs())
 		r.Launches += t.Op.Launches
 		r.Ms += t.Time.Millis()
-		r.Evidence = string(t.Op.From)
+		if t.Op.Memory() > 0 || r.Evidence == "" {
+			r.Evidence = string(t.Op.From)
+		}
 		if r.Format == "" {
 			r.Format = t.Op.Format
 		}

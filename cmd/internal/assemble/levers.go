@@ -88,7 +88,7 @@ func worthLevers(p reports.RunPoint) []reports.Lever {
 	seen := map[string]bool{}
 	for _, w := range worth {
 		what, _, _ := strings.Cut(w.Change, " in ")
-		if w.Of != "layout floor" || seen[what] || len(out) == 4 {
+		if w.Of != "layout floor" || w.Ms < 0.01 || seen[what] || len(out) == 4 {
 			continue
 		}
 		seen[what] = true

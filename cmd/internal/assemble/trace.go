@@ -1,0 +1,219 @@
+package assemble
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"decodegap/reports"
+	"decodegap/traces"
+	"decodegap/traces/classify"
+)
+
+// maxTraceEvents bounds the events of one kind of one file that are kept for
+// finding steps; counts and busy times are of the whole file all the same.
+const maxTraceEvents = 250_000
+
+// Trace joins the traces of one run: one file, or one file a rank.
+type Trace struct {
+	Formats []traces.Format
+	Rules   []classify.Rule // the user's, before the embedded ones
+	Step    *regexp.Regexp  // annotations that are steps, nil to find them
+	Many    bool            // warnings name their file
+
+	Events int64 // read whole, of all files
+
+	doc     reports.TraceDocument
+	devices []*tracedDevice
+	kernels kernelSums
+	taken   map[int]string // rank → the file that has it
+	rules   *classify.Classifier
+	known   knownTime
+}
+
+// knownTime is kernel time in ns, and the part of it whose component is known.
+type knownTime struct{ total, known int64 }
+
+func (t *Trace) warn(code, text string) {
+	t.doc.Warnings = append(t.doc.Warnings, reports.Warning{Code: code, Text: text})
+}
+
+// Warn adds a warning about one file, which is named where there are several.
+func (t *Trace) Warn(path, code, text string) {
+	if t.Many && path != "" {
+		text = path + ": " + text
+	}
+	t.warn(code, text)
+}
+
+// Read adds a file. The error says why nothing of it could be used.
+func (t *Trace) Read(ctx context.Context, path string) error {
+	r, err := traces.Open(path, t.Formats)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	f := newTracedFile()
+	for e, err := range r.Events() {
+		if err != nil {
+			f.fault = err
+			continue
+		}
+		if f.add(e); f.seen%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	meta := r.Meta()
+	if meta.Events == 0 {
+		if f.fault != nil {
+			return f.fault
+		}
+		return fmt.Errorf("%s: no events in it; the profiler was stopped before anything ran, or recorded nothing", path)
+	}
+	t.Events += meta.Events
+	t.doc.Files = append(t.doc.Files, reports.TraceFile{
+		Path: path, Format: meta.Format, Bytes: meta.Bytes, Events: meta.Events, Skipped: meta.Skipped, Truncated: meta.Truncated,
+	})
+	for _, w := range meta.Warnings {
+		t.Warn(path, w.Code, w.Text)
+	}
+	if t.rules == nil {
+		t.rules = classify.New(t.Rules...)
+	}
+	if t.sums(r) {
+		return nil
+	}
+	t.file(path, meta, f)
+	return nil
+}
+
+// sums takes what a file without a timeline holds, and says whether it is one.
+func (t *Trace) sums(r traces.Reader) bool {
+	if s, ok := r.(traces.Summarizer); ok {
+		if sums := s.Summaries(); len(sums) > 0 {
+			for _, k := range sums {
+				class := t.rules.Kernel(classify.Kernel{Name: k.Name})
+				t.kernels.sum(k, class)
+				t.known.add(k.Total, class)
+			}
+			return true
+		}
+	}
+	c, ok := r.(traces.Counters)
+	return ok && len(c.Counters()) > 0
+}
+
+func (k *knownTime) add(ns int64, class classify.Class) {
+	k.total += ns
+	if class.Known {
+		k.known += ns
+	}
+}
+
+// file adds the devices of a file with a timeline.
+func (t *Trace) file(path string, meta traces.Meta, f *tracedFile) {
+	lines := f.lines.Done()
+	if len(lines) == 0 {
+		t.Warn(path, "no-gpu-events", "no GPU operation in it: CUDA or HIP activities were not recorded, the window held no GPU work, "+
+			"another profiler held the GPU, or the work ran in another process")
+	}
+	rank := t.rankOf(path, meta)
+	var kernels int64
+	for i := range lines {
+		if rank >= 0 {
+			lines[i].Rank = rank
+		}
+		kernels += lines[i].Kernels
+	}
+	if len(lines) > 0 && f.launches > 100 && kernels*10 < f.launches {
+		t.Warn(path, "launches-without-kernels", fmt.Sprintf("%d launches but %d kernels: a graph-capture phase, or a capture that lost its GPU side; "+
+			"record while requests are decoded", f.launches, kernels))
+	}
+	devices := f.collect.Done(meta.Base)
+	left := f.collect.Left()
+	if left > 0 {
+		t.Warn(path, "steps-of-the-beginning", fmt.Sprintf("steps and components are of the first %d events of each kind; counts, spans and busy times are of the whole file", maxTraceEvents))
+	}
+	for i, l := range lines {
+		d := &tracedDevice{line: l, name: meta.Devices[l.Device], path: path}
+		if i < len(devices) {
+			d.Device = devices[i]
+			d.Rank = l.Rank
+			d.classify(t.rules, f.ops)
+			d.find(t.Step)
+			t.count(d, left == 0)
+		}
+		t.devices = append(t.devices, d)
+	}
+	if left > 0 {
+		t.kernels.join(f.kernels)
+	}
+}
+
+// count adds a device's kernels to the sums.
+func (t *Trace) count(d *tracedDevice, list bool) {
+	for i, e := range d.GPU {
+		if e.Kind != traces.Kernel {
+			continue
+		}
+		t.known.add(e.Dur, d.classes[i])
+		if list {
+			t.kernels.add(e.Name, e.Dur, d.classes[i])
+		}
+	}
+}
+
+// rankOf is the rank of a file that holds one, -1 if its events say theirs.
+func (t *Trace) rankOf(path string, meta traces.Meta) int {
+	if len(meta.Ranks) > 1 {
+		return -1
+	}
+	if t.taken == nil {
+		t.taken = map[int]string{}
+	}
+	if len(meta.Ranks) == 1 {
+		rank := meta.Ranks[0]
+		if other, ok := t.taken[rank]; ok {
+			t.warn("same-rank", fmt.Sprintf("%s and %s both say that they are rank %d", other, path, rank))
+		}
+		t.taken[rank] = path
+		return rank
+	}
+	rank := 0
+	for t.taken[rank] != "" {
+		rank++
+	}
+	if len(t.taken) > 0 {
+		t.warn("rank-unknown", fmt.Sprintf("%s does not say which rank it is; it is called rank %d", path, rank))
+	}
+	t.taken[rank] = path
+	return rank
+}
+
+// tracedFile gathers one file's events.
+type tracedFile struct {
+	lines    traces.Timelines
+	collect  traces.Collector
+	ops      *openOps
+	kernels  kernelSums
+	launches int64
+	seen     int
+	fault    error
+}
+
+func newTracedFile() *tracedFile {
+	return &tracedFile{collect: traces.Collector{Budget: maxTraceEvents}, ops: &openOps{}}
+}
+
+func (f *tracedFile) add(e traces.Event) {
+	f.seen++
+	f.lines.Add(e)
+	f.collect.Add(e)
+	f.ops.add(e)
+	switch e.Kind {
+	case traces.Kernel:
+		f.kernels.add(e.Name, e.Dur, classify.Class{})
+	case traces.Launch:
+		f.launches++
+	}
+}

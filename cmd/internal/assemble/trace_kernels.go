@@ -1,0 +1,123 @@
+package assemble
+
+import (
+	"cmp"
+	"slices"
+
+	"decodegap/reports"
+	"decodegap/traces"
+	"decodegap/traces/classify"
+)
+
+// maxDurations bounds what is kept of one kernel for its median; past it the
+// median is left out.
+const maxDurations = 1 << 18
+
+// kernelSums adds up kernels by name and component: one GEMM kernel may serve
+// several.
+type kernelSums struct {
+	sums map[kernelKey]*kernelSum
+}
+
+type kernelKey struct{ name, component string }
+
+type kernelSum struct {
+	count, total int64
+	durations    []int64
+	median       *int64 // as a summary states it
+	library      string
+	unknown      bool
+}
+
+func (k *kernelSums) of(name string, class classify.Class) *kernelSum {
+	key := kernelKey{name, string(class.Component)}
+	s := k.sums[key]
+	if s == nil {
+		if k.sums == nil {
+			k.sums = map[kernelKey]*kernelSum{}
+		}
+		s = &kernelSum{library: class.Library, unknown: !class.Known && class.Component != ""}
+		k.sums[key] = s
+	}
+	return s
+}
+
+func (k *kernelSums) add(name string, dur int64, class classify.Class) {
+	s := k.of(name, class)
+	s.count++
+	s.total += dur
+	if len(s.durations) <= maxDurations {
+		s.durations = append(s.durations, dur)
+	}
+}
+
+// sum adds a line of a summary.
+func (k *kernelSums) sum(line traces.KernelSum, class classify.Class) {
+	s := k.of(line.Name, class)
+	if s.count == 0 {
+		s.median = line.Median
+	} else {
+		s.median = nil
+	}
+	s.count += line.Count
+	s.total += line.Total
+}
+
+// join adds the sums of others; medians are those of one file only.
+func (k *kernelSums) join(others kernelSums) {
+	for key, o := range others.sums {
+		s := k.of(key.name, classify.Class{})
+		if s.count == 0 {
+			s.durations = o.durations
+		} else {
+			s.durations = nil
+		}
+		s.count += o.count
+		s.total += o.total
+	}
+}
+
+// list is the kernels by time, the longest first.
+func (k *kernelSums) list() []reports.TraceKernel {
+	var out []reports.TraceKernel
+	for key, s := range k.sums {
+		row := reports.TraceKernel{Name: key.name, Component: key.component, Library: s.library, Count: s.count, TotalMs: inMs(s.total)}
+		if s.median != nil {
+			us := float64(*s.median) / 1e3
+			row.MedianUs = &us
+		} else if n := len(s.durations); n > 0 && int64(n) == s.count {
+			slices.Sort(s.durations)
+			us := float64(s.durations[(n-1)/2]+s.durations[n/2]) / 2e3
+			row.MedianUs = &us
+		}
+		out = append(out, row)
+	}
+	slices.SortFunc(out, func(a, b reports.TraceKernel) int {
+		return cmp.Or(cmp.Compare(b.TotalMs, a.TotalMs), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Component, b.Component))
+	})
+	return out
+}
+
+// unknown is the names that take most of the unclassified time, at most n.
+func (k *kernelSums) unknown(n int) []string {
+	type row struct {
+		name  string
+		total int64
+	}
+	var rows []row
+	for key, s := range k.sums {
+		if s.unknown {
+			rows = append(rows, row{key.name, s.total})
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.name, b.name)) })
+	var out []string
+	for _, r := range rows[:min(n, len(rows))] {
+		name := r.name
+		if len(name) > 60 {
+			name = string([]rune(name)[:min(60, len([]rune(name)))]) + "…"
+		}
+		out = append(out, name)
+	}
+	return out
+}
