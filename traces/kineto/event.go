@@ -1,8 +1,6 @@
 package kineto
 
 import (
-	"bytes"
-
 	"decodegap/traces"
 )
 
@@ -23,6 +21,7 @@ const (
 type builder struct {
 	names   interner
 	details map[traces.Detail]*traces.Detail
+	shapes  map[shape]*traces.Detail // of kernels that have nothing else
 	ranks   ranks
 }
 
@@ -90,8 +89,15 @@ func (b *builder) stream(e *element) int64 {
 // maxDetails bounds the table of details; those past it are not shared.
 const maxDetails = 1 << 16
 
+// shape is how a kernel was launched.
+type shape struct{ grid, block [3]int32 }
+
 func (b *builder) detail(e *element, ev *traces.Event) {
 	a := &e.args
+	if a.dims.raw == nil && a.types.raw == nil && a.collective.raw == nil && a.group.raw == nil && a.syncKind.raw == nil && a.groupSize == 0 && a.seq == 0 {
+		b.shape(shape{triple(a.grid.raw), triple(a.block.raw)}, ev)
+		return
+	}
 	d := traces.Detail{
 		Grid: triple(a.grid.raw), Block: triple(a.block.raw),
 		Dims: b.dims(a.dims), Types: b.dims(a.types),
@@ -114,6 +120,23 @@ func (b *builder) detail(e *element, ev *traces.Event) {
 			b.details = map[traces.Detail]*traces.Detail{}
 		}
 		b.details[d] = p
+	}
+	ev.Detail = p
+}
+
+func (b *builder) shape(s shape, ev *traces.Event) {
+	if s == (shape{}) {
+		return
+	}
+	p := b.shapes[s]
+	if p == nil {
+		p = &traces.Detail{Grid: s.grid, Block: s.block}
+		if len(b.shapes) < maxDetails {
+			if b.shapes == nil {
+				b.shapes = map[shape]*traces.Detail{}
+			}
+			b.shapes[s] = p
+		}
 	}
 	ev.Detail = p
 }
@@ -158,17 +181,27 @@ func message(a *arguments) int64 {
 
 // triple reads [x, y, z]; zeros where it is none.
 func triple(raw []byte) (t [3]int32) {
-	if len(raw) < 2 || raw[0] != '[' || raw[len(raw)-1] != ']' {
-		return t
-	}
-	raw = raw[1 : len(raw)-1]
-	for i := range t {
-		part, rest, _ := bytes.Cut(raw, []byte{','})
-		x, ok := value{raw: bytes.TrimSpace(part)}.integer()
-		if !ok || x < 0 || x > 1<<31-1 {
+	var x int64
+	n, any := 0, false
+	for i, c := range raw {
+		switch {
+		case c >= '0' && c <= '9' && i > 0:
+			x = x*10 + int64(c-'0')
+			any = true
+		case (c == ',' || c == ']' && i == len(raw)-1) && any && n < 3 && x < 1<<31:
+			t[n] = int32(x)
+			x, any = 0, false
+			n++
+		case c == '[' && i == 0, c <= ' ':
+		default:
 			return [3]int32{}
 		}
-		t[i], raw = int32(x), rest
+		if x >= 1<<31 {
+			return [3]int32{}
+		}
+	}
+	if n != 3 {
+		return [3]int32{}
 	}
 	return t
 }

@@ -59,18 +59,29 @@ func (s *scan) fail(why string) status {
 
 // space moves to the next byte that is no white space.
 func (s *scan) space() status {
-	for s.i < len(s.b) {
-		if s.b[s.i] > ' ' {
+	b, i := s.b, s.i
+	for i < len(b) {
+		if b[i] > ' ' {
+			s.i = i
 			return whole
 		}
-		s.i++
+		i++
 	}
+	s.i = i
 	return short
 }
 
 // text reads a string and gives what stands between its quotes, as it stands.
 func (s *scan) text() ([]byte, status) {
 	start := s.i + 1
+	if s.quotes == strict && !s.careful { // most are short and plain
+		for j := start; j < len(s.b) && j < start+12; j++ {
+			if s.b[j] == '"' {
+				s.i = j + 1
+				return s.b[start:j], whole
+			}
+		}
+	}
 	for j := start; ; j++ {
 		k := bytes.IndexByte(s.b[min(j, len(s.b)):], '"')
 		if k < 0 {
@@ -162,23 +173,40 @@ func (s *scan) key() ([]byte, status) {
 	if s.b[s.i] != '"' {
 		return nil, s.fail("expected a key")
 	}
-	mode := s.quotes
-	s.quotes = strict
-	key, st := s.text()
-	s.quotes = mode
-	if st != whole {
-		return nil, st
+	b, i := s.b, s.i+1
+	for i < len(b) && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	if i == len(b) {
+		return nil, short
+	}
+	key := b[s.i+1 : i]
+	if b[i] == '"' && !s.careful {
+		s.i = i + 1
+	} else {
+		mode := s.quotes
+		s.quotes = strict
+		var st status
+		key, st = s.text()
+		s.quotes = mode
+		if st != whole {
+			return nil, st
+		}
+		if bytes.IndexByte(key, '\\') >= 0 {
+			key = unescape(key)
+		}
+	}
+	if s.i < len(b) && b[s.i] == ':' {
+		s.i++
+		return key, s.space()
 	}
 	if st := s.space(); st != whole {
 		return nil, st
 	}
-	if s.b[s.i] != ':' {
+	if b[s.i] != ':' {
 		return nil, s.fail("expected : after a key")
 	}
 	s.i++
-	if s.careful && bytes.IndexByte(key, '\\') >= 0 {
-		key = unescape(key)
-	}
 	return key, s.space()
 }
 
