@@ -54,6 +54,8 @@ type reader struct {
 	ended  bool  // b holds the content's end
 	why    error // why the content ended, if not cleanly
 
+	helper ahead
+
 	yield   func(traces.Event, error) bool
 	stopped bool // by the one who reads the events
 
@@ -74,6 +76,7 @@ func (r *reader) Events() iter.Seq2[traces.Event, error] {
 		r.yield = yield
 		r.fill(0)
 		r.document()
+		r.settle()
 		r.finish()
 	}
 }

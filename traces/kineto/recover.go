@@ -16,7 +16,7 @@ func (r *reader) recover(e *element, st status) bool {
 	if st == short {
 		fault = "the file ends inside an event"
 	} else {
-		r.ahead()
+		r.lookFar()
 		odd := r.odd
 		start := r.i
 		for _, mode := range []quoting{stray, trailed} {
@@ -42,8 +42,8 @@ func (r *reader) recover(e *element, st status) bool {
 	return found && !r.stopped
 }
 
-// ahead makes sure that the buffer reaches far behind the scanner.
-func (r *reader) ahead() {
+// lookFar makes sure that the buffer reaches far behind the scanner.
+func (r *reader) lookFar() {
 	for len(r.b)-r.i < lookahead && r.fill(r.i) {
 	}
 }
@@ -65,7 +65,7 @@ func (r *reader) resync(e *element) bool {
 		if !r.starts() {
 			continue
 		}
-		r.ahead()
+		r.lookFar()
 		start, odd := r.i, r.odd
 		st := r.element(e)
 		used := r.i - start

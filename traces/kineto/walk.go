@@ -15,6 +15,8 @@ func (r *reader) fill(from int) bool {
 	if r.ended {
 		return false
 	}
+	r.settle()
+	r.helper.tried = false
 	had := len(r.b) - from
 	b, err := r.stream.Next(r.b[from:])
 	r.base += int64(from)
@@ -157,6 +159,13 @@ func (r *reader) toArray(start int64, st status) bool {
 func (r *reader) events() bool {
 	var e element
 	for !r.stopped && r.next(true) {
+		if r.helper.running {
+			if r.adopt(); r.stopped || !r.next(true) {
+				break
+			}
+		} else {
+			r.help()
+		}
 		switch r.b[r.i] {
 		case ']':
 			r.i++

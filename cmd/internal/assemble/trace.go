@@ -12,7 +12,7 @@ import (
 
 // maxTraceEvents bounds the events of one kind of one file that are kept for
 // finding steps; counts and busy times are of the whole file all the same.
-const maxTraceEvents = 250_000
+const maxTraceEvents = 100_000
 
 // Trace joins the traces of one run: one file, or one file a rank.
 type Trace struct {
