@@ -1,6 +1,10 @@
 package kineto
 
-import "decodegap/traces"
+import (
+	"bytes"
+
+	"decodegap/traces"
+)
 
 // element is one element of traceEvents as picked from the text; its values
 // point into the scanner's buffer.
@@ -43,10 +47,31 @@ func (s *scan) element(e *element) status {
 			break
 		}
 		if st = s.member(e, key); st == whole {
+			if e.hasPh && !e.complete && s.leap() {
+				return whole
+			}
 			more, st = s.more('}')
 		}
 	}
 	return st
+}
+
+// leap moves to the end of an event that is of no use, if all that is left of
+// it is flat: flow arrows and instants are half of a trace.
+func (s *scan) leap() bool {
+	if s.careful || s.quotes != strict {
+		return false
+	}
+	k := bytes.IndexByte(s.b[s.i:], '}')
+	if k < 0 {
+		return false
+	}
+	rest := s.b[s.i : s.i+k]
+	if bytes.Count(rest, []byte{'"'})&1 == 1 || bytes.Contains(rest, []byte(`"ph"`)) || bytes.IndexByte(rest, '{') >= 0 || bytes.IndexByte(rest, '[') >= 0 || bytes.IndexByte(rest, ']') >= 0 {
+		return false
+	}
+	s.i += k + 1
+	return true
 }
 
 // member reads one member of an event. Where strings are guessed at, a second

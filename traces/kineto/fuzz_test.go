@@ -27,6 +27,7 @@ func seeds(f *testing.F) {
 		f.Add(packed(f, string(content)))
 	}
 	f.Add([]byte(document(kernel("a", "1e2", "1.0005"), kernel(`\u00b5`, "0.-23", "-1"), "{}", "[]", `{"ph":"X","ts":1}`)))
+	f.Add([]byte(`[{"ph":"Y","ph":"X","ts":1,"cat":"kERNEL"},{"ph":"f","name":"}"},{"ph":"i","x":{}},{"ph":"i","x":[{"a":"b"}]},{"ph":"M"}]`))
 	f.Add([]byte(`{"traceEvents":[{"ph":"X","ph":"Y"},{"\u0070h":"X","ts":1.5e1,"dur":null}]}`))
 }
 

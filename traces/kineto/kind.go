@@ -6,48 +6,44 @@ import (
 	"decodegap/traces"
 )
 
-// kinds maps a category, in lower case, to what its events are. Writers of
-// 2021 capitalise them and say kernel, memcpy, memset, runtime and operator.
-var kinds = []struct {
-	cat  string
-	kind traces.Kind
-}{
-	{"kernel", traces.Kernel},
-	{"gpu_memcpy", traces.Memcpy},
-	{"memcpy", traces.Memcpy},
-	{"gpu_memset", traces.Memset},
-	{"memset", traces.Memset},
-	{"cuda_runtime", traces.Runtime},
-	{"cuda_driver", traces.Runtime},
-	{"hip_runtime", traces.Runtime},
-	{"hip_driver", traces.Runtime},
-	{"runtime", traces.Runtime},
-	{"cuda_sync", traces.Sync},
-	{"cpu_op", traces.Op},
-	{"operator", traces.Op},
-	{"user_annotation", traces.Range},
-	{"gpu_user_annotation", traces.GPURange},
-	{"overhead", traces.Overhead},
+// kindOf is what the events of a category are, Other for those nobody asks
+// for. Writers of 2021 capitalise categories and say Kernel, Memcpy, Memset,
+// Runtime and Operator.
+func kindOf(cat value) traces.Kind {
+	if !cat.quoted || len(cat.raw) == 0 || len(cat.raw) > 32 {
+		return traces.Other
+	}
+	if k := kindOfLower(cat.raw); k != traces.Other {
+		return k
+	}
+	for _, c := range cat.raw {
+		if c >= 'A' && c <= 'Z' {
+			return kindOfLower(bytes.ToLower(cat.raw))
+		}
+	}
+	return traces.Other
 }
 
-// kindOf is what a category's events are; Other for those nobody asks for.
-func kindOf(cat value) traces.Kind {
-	if !cat.quoted || len(cat.raw) > 32 {
-		return traces.Other
-	}
-	for _, k := range kinds {
-		if string(cat.raw) == k.cat {
-			return k.kind
-		}
-	}
-	if bytes.IndexFunc(cat.raw, func(r rune) bool { return r >= 'A' && r <= 'Z' }) < 0 {
-		return traces.Other
-	}
-	lower := bytes.ToLower(cat.raw)
-	for _, k := range kinds {
-		if string(lower) == k.cat {
-			return k.kind
-		}
+func kindOfLower(cat []byte) traces.Kind {
+	switch string(cat) {
+	case "kernel":
+		return traces.Kernel
+	case "gpu_memcpy", "memcpy":
+		return traces.Memcpy
+	case "gpu_memset", "memset":
+		return traces.Memset
+	case "cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver", "runtime":
+		return traces.Runtime
+	case "cuda_sync":
+		return traces.Sync
+	case "cpu_op", "operator":
+		return traces.Op
+	case "user_annotation":
+		return traces.Range
+	case "gpu_user_annotation":
+		return traces.GPURange
+	case "overhead":
+		return traces.Overhead
 	}
 	return traces.Other
 }
