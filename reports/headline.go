@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -76,20 +77,30 @@ func largest(pt *RunPoint) string {
 	if l == nil || len(l.Rungs) == 0 {
 		return ""
 	}
-	r := slices.MaxFunc(l.Rungs, func(a, b Rung) int {
-		switch {
-		case a.Ms < b.Ms:
-			return -1
-		case a.Ms > b.Ms:
-			return 1
-		}
-		return 0
-	})
+	r := slices.MaxFunc(netOfProfiler(l.Rungs), func(a, b Rung) int { return cmp.Compare(a.Ms, b.Ms) })
 	share := percent(r.Ms / l.MeasuredMs)
 	if r.Cause == "unattributed" {
 		return fmt.Sprintf(" %s ms of it, %s, is unattributed: no evidence in this record says where it goes.", millis(r.Ms), share)
 	}
 	return fmt.Sprintf(" The largest cause is %s: %s ms of it, %s.", rungName(&r), millis(r.Ms), share)
+}
+
+// netOfProfiler takes the profiler's cost out of the host's rung: a profiler
+// slows the host, so the gap it leaves is what the host costs without it.
+func netOfProfiler(rungs []Rung) []Rung {
+	rungs = slices.Clone(rungs)
+	for _, p := range rungs {
+		if p.Cause != "profiler" || p.Ms >= 0 {
+			continue
+		}
+		for i := range rungs {
+			if r := &rungs[i]; r.Cause == "host" && r.Ms > -p.Ms {
+				r.Ms += p.Ms
+				break
+			}
+		}
+	}
+	return rungs
 }
 
 // first repeats the most useful next step.

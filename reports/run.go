@@ -139,6 +139,12 @@ type ComponentRow struct {
 	Bound       string  `json:"bound"`    // memory, compute, network, latency
 	Evidence    string  `json:"evidence"` // headers, side-file, config, assumption
 	Format      string  `json:"format,omitempty"`
+
+	// Of a traced step, absent without a trace: exclusive time, the rate at
+	// which the bytes above were then moved, and its share of the bandwidth.
+	ActualMs     *float64 `json:"actual_ms,omitempty"`
+	AchievedGBs  *float64 `json:"achieved_gbs,omitempty"`
+	CeilingShare *float64 `json:"ceiling_share,omitempty"`
 }
 
 // RunPoint is one operating point with its floors, its measurement and the

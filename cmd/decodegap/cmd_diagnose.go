@@ -23,6 +23,8 @@ type diagnoseOptions struct {
 	measured string
 	bench    []string
 	launch   string
+	trace    []string
+	rules    string
 	assume   []string
 	facts    []string
 	report   []string
@@ -35,6 +37,8 @@ func (o *diagnoseOptions) AddFlags(f *pflag.FlagSet) {
 	o.outputOptions.AddFlags(f)
 	f.StringVar(&o.measured, "measured", "", "time per output token, such as 97.1ms or 10.36tok/s")
 	f.StringSliceVar(&o.bench, "bench", nil, "benchmark result `FILE`s; each is a series")
+	f.StringSliceVar(&o.trace, "trace", nil, "profiler trace `FILE`s of the same point, one a rank: explains the ledger")
+	f.StringVar(&o.rules, "rules", "", "kernel rules `FILE`, asked before the built-in ones")
 	f.StringVar(&o.launch, "launch", "", "the server's launch script or command line, a `FILE`")
 	f.StringArrayVar(&o.assume, "assume", nil, "also show the weights-only floor under this assumption: `FORMAT[@GB/s]` for every linear, evenly split")
 	f.StringArrayVar(&o.facts, "fact", nil, "a fact about a benchmark series: `SERIES:key=value`, such as a:host.kernel=6.14.11")
@@ -138,7 +142,7 @@ func (o *diagnoseOptions) check(ref string) error {
 	if o.file != "-" {
 		outputs = append(outputs, o.file)
 	}
-	return checkOutputs(outputs, append([]string{ref, o.launch, o.quantConfig, o.expertsFile}, o.bench...))
+	return checkOutputs(outputs, slices.Concat([]string{ref, o.launch, o.quantConfig, o.expertsFile, o.rules}, o.bench, o.trace))
 }
 
 // reportFiles finds the renderer of each report file by its extension.

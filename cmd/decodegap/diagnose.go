@@ -17,6 +17,7 @@ import (
 	"decodegap/reports/compare"
 	"decodegap/reports/records"
 	"decodegap/roofline"
+	"decodegap/roofline/gap"
 	"decodegap/roofline/layout"
 	"decodegap/roofline/model"
 	"decodegap/roofline/unit"
@@ -32,6 +33,8 @@ type diagnosis struct {
 	seen     []roofline.Collective
 	points   []*assemble.Point
 	notes    benchNotes
+	trace    *reports.TraceDocument // nil without a trace that has steps
+	traced   *gap.Traced
 }
 
 // diagnose joins floors, measurement, launch command and public records into
@@ -57,6 +60,9 @@ func diagnose(ctx context.Context, env *environment, ref string, opt diagnoseOpt
 	d.run.Warnings = addWarnings(d.run.Warnings, assemble.ModelWarnings(d.scenario.model, d.scenario.modelOpt)...)
 	d.run.Warnings = addWarnings(d.run.Warnings, d.scenario.notes...)
 	d.fingerprint()
+	if err := d.readTrace(ctx); err != nil {
+		return nil, "", err
+	}
 	if err := d.measure(); err != nil {
 		return nil, "", err
 	}
@@ -243,7 +249,13 @@ func (d *diagnosis) add(w roofline.Workload, label string, measured *reports.Mea
 	if err != nil {
 		return err
 	}
-	point, err := p.RunPoint(d.scenario.machine, label, measured)
+	traced := d.traced
+	if len(d.run.Points) > 0 {
+		traced = nil // a trace is of the first point
+	} else if d.trace != nil && measured == nil {
+		measured = assemble.FromTrace(d.trace)
+	}
+	point, err := p.RunPoint(d.scenario.machine, label, measured, traced)
 	if err != nil {
 		return err
 	}

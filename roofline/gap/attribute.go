@@ -16,6 +16,9 @@ type Evidence struct {
 	Measured      unit.Seconds // per emitted token
 	Engine        string
 
+	// Traced is one traced step of the same point, nil without a trace.
+	Traced *Traced
+
 	// Repeated says in words what the layout repeats in a component.
 	Repeated map[roofline.Component]string
 
@@ -37,13 +40,21 @@ func Attribute(e Evidence) Ledger {
 		Basis:    e.Ideal.Basis,
 	}
 	l.Rungs = append(l.Rungs, e.replication()...)
-	l.Rungs = append(l.Rungs, e.latency()...)
+	latency := e.latency()
+	l.Rungs = append(l.Rungs, latency...)
+	if e.Traced != nil {
+		l.Rungs = append(l.Rungs, e.traced(latency)...)
+		l.Rungs = append(l.Rungs, e.profiler()...)
+	}
 	rest := l.Measured - l.Floor
 	for _, r := range l.Rungs {
 		rest -= r.Time
 	}
 	text := "no trace, no probe: nothing here says where this goes"
-	if rest < 0 {
+	if e.Traced != nil {
+		text = "what the trace leaves over"
+	}
+	if rest < -small {
 		text = "measured below what the floor and the rungs above allow: an assumption above is too high, or the measurement is of something else"
 	}
 	l.Rungs = append(l.Rungs, Rung{

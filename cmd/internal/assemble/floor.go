@@ -54,6 +54,9 @@ func NewPoint(s gap.Scenario) (*Point, error) {
 	if !p.Layout.ComputeKnown {
 		p.warn("compute-unknown", "no dense matrix rate is published for %s in a format this model needs: its floors count memory only", s.Machine.Name)
 	}
+	for _, text := range s.Engine.Hypothetical(s.Decoder, s.Workload) {
+		p.warn("hypothetical-layout", "%s", text)
+	}
 	if n := s.Decoder.MaxContext; n > 0 && s.Workload.Context > n {
 		p.warn("context-beyond-model", "context %d is beyond the %d positions the model's files state", s.Workload.Context, n)
 	}

@@ -35,6 +35,7 @@ func Levers(p reports.RunPoint, m *Machine, findings []reports.Finding) []report
 			Evidence: fmt.Sprintf("settles where the unattributed %.1f ms go; wins nothing by itself", unknown),
 		})
 	}
+	levers = append(levers, tracedLevers(p)...)
 	levers = append(levers, graphLever(p, findings, unknown)...)
 	levers = append(levers, linkLever(p, m)...)
 	return append(levers, worthLevers(p)...)
@@ -59,6 +60,37 @@ func graphLever(p reports.RunPoint, findings []reports.Finding, unknown float64)
 		}}
 	}
 	return nil
+}
+
+// tracedLevers are what a traced ledger bounds: launch gaps less the profiler's
+// own cost, and kernels that take longer than their floor.
+func tracedLevers(p reports.RunPoint) []reports.Lever {
+	var launch, profiler float64
+	var kernels []reports.Rung
+	for _, r := range p.Ledger.Rungs {
+		switch {
+		case r.Cause == "host" && strings.HasPrefix(r.Text, "LAUNCH-BOUND"):
+			launch = r.Ms
+		case r.Cause == "profiler":
+			profiler = r.Ms
+		case r.Cause == "kernel" && r.Ms > 0.02*p.Ledger.MeasuredMs:
+			kernels = append(kernels, r)
+		}
+	}
+	var out []reports.Lever
+	if most := launch + math.Min(profiler, 0); most > 0.02*p.Ledger.MeasuredMs {
+		text := fmt.Sprintf("%.1f of %.1f ms are launch gaps in the trace", launch, p.Ledger.MeasuredMs)
+		if profiler < 0 {
+			text = fmt.Sprintf("%.1f ms of launch gaps in the trace, less the profiler's %.1f ms: at most %.1f of %.1f", launch, -profiler, most, p.Ledger.MeasuredMs)
+		}
+		out = append(out, reports.Lever{Change: "CUDA graphs, or compilation with graphs", Ms: &most, Evidence: text})
+	}
+	sort.SliceStable(kernels, func(i, j int) bool { return kernels[i].Ms > kernels[j].Ms })
+	for _, r := range kernels[:min(len(kernels), 3)] {
+		ms := r.Ms
+		out = append(out, reports.Lever{Change: "faster kernels for " + r.Component, Ms: &ms, Evidence: r.Text})
+	}
+	return out
 }
 
 // linkLever says what the collectives can cost on the topologies known for

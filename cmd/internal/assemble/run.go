@@ -14,13 +14,17 @@ import (
 )
 
 // RunPoint is the run record's form of a point, with the ledger between its
-// floors and what was measured (nil: nothing was).
-func (p *Point) RunPoint(m *Machine, label string, measured *reports.Measured) (reports.RunPoint, error) {
+// floors and what was measured (nil: nothing was), explained by a traced step
+// where there is one.
+func (p *Point) RunPoint(m *Machine, label string, measured *reports.Measured, traced *gap.Traced) (reports.RunPoint, error) {
 	worth, err := p.Worth(m)
 	if err != nil {
 		return reports.RunPoint{}, err
 	}
 	out := reports.RunPoint{Label: label, Operating: p.Operating(), Components: p.Components(), Measured: measured, Worth: worth}
+	if traced != nil {
+		out.Components = p.joinTrace(out.Components, traced)
+	}
 	if measured == nil {
 		return out, nil
 	}
@@ -32,15 +36,15 @@ func (p *Point) RunPoint(m *Machine, label string, measured *reports.Measured) (
 		}
 		out.Efficiency = append(out.Efficiency, e)
 	}
-	out.Ledger = p.ledger(m, measured)
+	out.Ledger = p.ledger(m, measured, traced)
 	return out, nil
 }
 
-func (p *Point) ledger(m *Machine, measured *reports.Measured) *reports.Ledger {
+func (p *Point) ledger(m *Machine, measured *reports.Measured, traced *gap.Traced) *reports.Ledger {
 	e := gap.Evidence{
 		Ideal: p.Ideal, Layout: p.Layout, Latency: p.Latency, Workload: p.Scenario.Workload,
 		Measured: unit.FromMillis(measured.ValueMs), Engine: p.Scenario.Engine.Name, TopologyNote: m.Note,
-		Repeated: p.repeated(),
+		Repeated: p.repeated(), Traced: traced,
 	}
 	if _, each := p.layoutStep.AllReduces(); each > 0 && m.Note == hardware.AssumedTopology {
 		if lo, hi, ok := hardware.AllReduceRange(m.Device, p.Scenario.Workload.TP, each); ok {

@@ -1,0 +1,75 @@
+package assemble
+
+import (
+	"fmt"
+	"math"
+
+	"decodegap/reports"
+	"decodegap/roofline"
+	"decodegap/roofline/gap"
+)
+
+// Traced is the document's step as evidence for a ledger; nil without steps.
+func Traced(doc *reports.TraceDocument) *gap.Traced {
+	s := doc.Step
+	if s == nil {
+		return nil
+	}
+	t := &gap.Traced{Step: exact(s.MedianMs), ByComponent: map[roofline.Component]gap.Nanoseconds{}}
+	for c, ms := range s.ByComponentMs {
+		t.ByComponent[roofline.Component(c)] = exact(ms)
+	}
+	t.LaunchBound, t.SyncBound, t.GraphGap = exact(s.IdleMs["launch_bound"]), exact(s.IdleMs["sync_bound"]), exact(s.IdleMs["graph_gap"])
+	t.BetweenSteps, t.Unknown = exact(s.IdleMs["between_steps"]), exact(s.IdleMs["unknown"])
+	if s.CommWaitMs != nil {
+		w := exact(*s.CommWaitMs)
+		t.CommWait = &w
+	}
+	t.Source = fmt.Sprintf("trace, median of %d steps found by %s", s.Count, s.FoundBy)
+	if len(doc.Ranks) > 1 {
+		t.Source += fmt.Sprintf(", rank %d", s.Rank)
+	}
+	return t
+}
+
+// exact turns milliseconds that came from whole nanoseconds back into them.
+func exact(ms float64) gap.Nanoseconds { return gap.Nanoseconds(math.Round(ms * 1e6)) }
+
+// FromTrace is the measurement a trace gives where nothing else does. The
+// profiler inflates it.
+func FromTrace(doc *reports.TraceDocument) *reports.Measured {
+	ms := doc.Step.MedianMs
+	return &reports.Measured{TPOT: reports.Summary{Median: &ms}, ValueMs: ms, Statistic: "median", TokPerS: 1000 / ms,
+		Source: fmt.Sprintf("the trace itself, %d steps, slowed by the profiler", doc.Step.Count)}
+}
+
+// joinTrace sets what each component took in the traced step beside its floor.
+func (p *Point) joinTrace(rows []reports.ComponentRow, t *gap.Traced) []reports.ComponentRow {
+	bandwidth, _ := p.Scenario.Machine.Bandwidth()
+	seen := map[roofline.Component]bool{}
+	for i := range rows {
+		r := &rows[i]
+		c := roofline.Component(r.Component)
+		seen[c] = true
+		took, ok := t.ByComponent[c]
+		if !ok {
+			continue
+		}
+		ms := took.Millis()
+		r.ActualMs = &ms
+		if bytes := r.WeightBytes + r.KVBytes; bytes > 0 && took > 0 {
+			rate := bytes / (ms * 1e6)
+			share := rate / (float64(bandwidth) / 1e9)
+			r.AchievedGBs, r.CeilingShare = &rate, &share
+		}
+	}
+	for _, c := range roofline.Components {
+		took, ok := t.ByComponent[c.Name]
+		if !ok || seen[c.Name] {
+			continue
+		}
+		ms := took.Millis()
+		rows = append(rows, reports.ComponentRow{Component: string(c.Name), Bound: "latency", Evidence: "config", ActualMs: &ms})
+	}
+	return rows
+}
