@@ -11,13 +11,12 @@ var deepseek = Arch{
 	Doc:   "latent attention (MLA), optional sparse index (DSA), mixture with shared experts",
 	Build: func(b *Builder) {
 		a, m := b.latentShape(), b.sharedMixture()
-		first := b.c.IntOr(0, "first_k_dense_replace")
-		every := max(b.c.IntOr(1, "moe_layer_freq"), 1)
+		mixed := b.mixtureLayers(max(b.c.IntOr(1, "moe_layer_freq"), 1))
 		index := b.indexLayers()
 		for i := range b.d.Layers {
 			b.layer(i)
 			b.latentAttention(a, index != nil, index != nil && index[i])
-			if i >= first && i%every == 0 {
+			if mixed[i] {
 				b.mixture(m)
 			} else {
 				b.mlp("mlp", b.c.Int("intermediate_size"), 3)
@@ -88,24 +87,6 @@ func (b *Builder) latentShape() latent {
 	}
 	b.d.Heads, b.d.KVHeads = a.heads, 0
 	return a
-}
-
-// indexLayers says which layers have an index of their own: all, or those that
-// indexer_types calls full; nil for a model without an index.
-func (b *Builder) indexLayers() []bool {
-	if !b.d.Indexed {
-		return nil
-	}
-	types := b.c.Strings("indexer_types")
-	if types != nil && len(types) != b.d.Layers {
-		b.c.fail("indexer_types", "%d entries for %d layers", len(types), b.d.Layers)
-		types = nil
-	}
-	own := make([]bool, b.d.Layers)
-	for i := range own {
-		own[i] = types == nil || types[i] == "full"
-	}
-	return own
 }
 
 // latentAttention adds one layer; indexed layers read their index first.

@@ -8,11 +8,11 @@ var glm4moe = Arch{
 	Build: func(b *Builder) {
 		a := b.glm4Attention()
 		m := b.sharedMixture()
-		first := b.c.IntOr(0, "first_k_dense_replace")
+		mixed := b.mixtureLayers(1)
 		for i := range b.d.Layers {
 			b.layer(i)
 			b.attention(a)
-			if i >= first {
+			if mixed[i] {
 				b.mixture(m)
 			} else {
 				b.mlp("mlp", b.c.Int("intermediate_size"), 3)

@@ -133,7 +133,9 @@ func decode(name, path string, data []byte, sources []Source, side string, h *te
 		return nil, fmt.Errorf("%s: %w", sources[0].Path, err)
 	}
 	if h == nil {
-		return &Loaded{d, sources}, nil
+		l := &Loaded{d, sources}
+		expectPublished(l, c, sources[0].Path)
+		return l, nil
 	}
 	exact, err := build(name, c, q, newHeaders(h.tensors, q), opt)
 	if err != nil {
@@ -141,7 +143,9 @@ func decode(name, path string, data []byte, sources []Source, side string, h *te
 	}
 	exact.Notes = append(exact.Notes, h.notes...)
 	exact.Notes = append(exact.Notes, differences(d, exact)...)
-	return &Loaded{exact, append(sources, h.sources...)}, nil
+	l := &Loaded{exact, append(sources, h.sources...)}
+	expectPublished(l, c, sources[0].Path)
+	return l, nil
 }
 
 // modelName is the folder's name for a config.json, else the file's stem.
