@@ -123,6 +123,9 @@ type Decoder struct {
 	AllReduces         int  // per step when the group has more than one rank
 	Indexed            bool // has a sparse-attention index
 
+	// Counts remembers expert counts of the busiest rank; nil computes each anew.
+	Counts *ExpertCounts
+
 	Tensors []Tensor
 	Caches  []Cache
 	Kernels []Kernels

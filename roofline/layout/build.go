@@ -83,7 +83,7 @@ func newBuilder(e Engine, d *roofline.Decoder, w roofline.Workload) *builder {
 		case w.DistinctExperts > 0:
 			b.busiest = w.DistinctExperts / float64(w.EP) // at least the mean
 		default:
-			b.busiest = roofline.BusiestRankExperts(d.Experts, d.TopK, b.all, w.EP)
+			b.busiest = d.Counts.Busiest(d.Experts, d.TopK, b.all, w.EP)
 		}
 	}
 	return b

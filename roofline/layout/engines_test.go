@@ -49,6 +49,7 @@ func TestRolesOfEngines(t *testing.T) {
 	mla := []roofline.Role{roofline.RoleQA, roofline.RoleKVA, roofline.RoleIndexQ, roofline.RoleIndexK, roofline.RoleIndexWeights}
 	moe := []roofline.Role{roofline.RoleRouter, roofline.RoleSharedGate}
 	small := []roofline.Role{roofline.RoleOBias, roofline.RoleNorm}
+	draft := []roofline.Role{roofline.RoleDraft}
 	kv := []roofline.Role{roofline.RoleK, roofline.RoleV}
 	for _, c := range []struct {
 		engine     layout.Engine
@@ -58,8 +59,8 @@ func TestRolesOfEngines(t *testing.T) {
 		byToken    []roofline.Role // dp > 1 and ep > 1
 	}{
 		{layout.Ideal, nil, nil, nil, nil},
-		{layout.SGLang, kv, slices.Concat(mla, moe, small), []roofline.Role{roofline.RoleMLP, roofline.RoleShared, roofline.RoleHead}, nil},
-		{layout.VLLM, kv, slices.Concat(mla, moe, small), nil, []roofline.Role{roofline.RoleShared}},
+		{layout.SGLang, kv, slices.Concat(mla, moe, small, draft), []roofline.Role{roofline.RoleMLP, roofline.RoleShared, roofline.RoleHead}, nil},
+		{layout.VLLM, kv, slices.Concat(mla, moe, small, draft), nil, []roofline.Role{roofline.RoleShared}},
 		{layout.TRTLLM, kv, slices.Concat(mla, moe, small), nil, nil},
 		{layout.LlamaCPP, slices.Concat(kv, []roofline.Role{roofline.RoleQ, roofline.RoleO, roofline.RoleSinks}),
 			slices.Concat(moe, small, []roofline.Role{roofline.RoleShared}), nil, nil},
@@ -326,7 +327,6 @@ func TestEngineLimits(t *testing.T) {
 		{layout.LlamaCPP, "qwen3-30b-a3b", func(w *roofline.Workload) { w.DP = 2 }, "--dp 2: llama.cpp has no data parallelism"},
 		{layout.LlamaCPP, "llama-3.1-8b", func(w *roofline.Workload) { w.TP, w.PP = 2, 2 }, "one split mode at a time"},
 		{layout.LlamaCPP, "deepseek-v3", func(w *roofline.Workload) { w.TP = 8 }, "does not run DeepseekV3ForCausalLM: use --pp 8"},
-		{layout.VLLM, "qwen3-30b-a3b", func(w *roofline.Workload) { w.TP, w.EP = 8, 4 }, "use 1 or 8"},
 		{layout.TRTLLM, "qwen3-30b-a3b", func(w *roofline.Workload) { w.TP, w.DP = 2, 4 }, "use --tp 1 --dp 8"},
 	} {
 		_, err := c.engine.Build(decoder(t, c.model), workload(c.change))
@@ -339,6 +339,44 @@ func TestEngineLimits(t *testing.T) {
 	}
 	if _, err := layout.Ideal.Build(decoder(t, "qwen3-30b-a3b"), workload(func(w *roofline.Workload) { w.TP, w.EP = 8, 4 })); err != nil {
 		t.Errorf("the ideal layout has no limits of its own: %v", err)
+	}
+}
+
+// TestAnyExpertParallelDegreeOfVLLM: degrees that vLLM does not have are laid
+// out as in the engine that has them, and said to be hypothetical.
+func TestAnyExpertParallelDegreeOfVLLM(t *testing.T) {
+	d := decoder(t, "qwen3-30b-a3b")
+	for _, c := range []struct {
+		tp, dp, ep   int
+		hypothetical bool
+	}{{8, 1, 1, false}, {8, 1, 2, true}, {8, 1, 4, true}, {8, 1, 8, false}, {2, 4, 2, true}, {2, 4, 4, true}, {2, 4, 8, false}} {
+		w := workload(func(w *roofline.Workload) { w.TP, w.DP, w.EP, w.Batch = c.tp, c.dp, c.ep, 16 })
+		got, other := build(t, layout.VLLM, d, w), build(t, layout.SGLang, d, w)
+		near(t, "experts' bytes", weights(got, roofline.MoEExperts), weights(other, roofline.MoEExperts))
+		said := layout.VLLM.Hypothetical(d, w)
+		if (len(said) == 1) != c.hypothetical || c.hypothetical && !strings.Contains(said[0], "over all tp·dp = 8 GPUs") {
+			t.Errorf("%+v: got caveats %q", c, said)
+		}
+		if said := layout.SGLang.Hypothetical(d, w); said != nil {
+			t.Errorf("%+v: SGLang has any degree, got %q", c, said)
+		}
+	}
+}
+
+// TestDraftProjection: the projection of an MTP layer is whole on every rank,
+// and split in the ideal layout and in an assumed format.
+func TestDraftProjection(t *testing.T) {
+	d := decoder(t, "deepseek-v3").Draft
+	one := weights(build(t, layout.VLLM, d, workload(func(*roofline.Workload) {})), roofline.Draft)
+	if want := 2.0 * 7168 * 7168; one < want { // FP8 or wider
+		t.Fatalf("the projection has %v bytes, want %v or more", one, want)
+	}
+	for _, c := range []struct {
+		engine layout.Engine
+		parts  float64
+	}{{layout.VLLM, 1}, {layout.SGLang, 1}, {layout.TRTLLM, 8}, {layout.Ideal, 8}, {layout.VLLM.EvenMatrices(), 8}} {
+		s := build(t, c.engine, d, workload(func(w *roofline.Workload) { w.TP = 8 }))
+		near(t, c.engine.Name, weights(s, roofline.Draft)*c.parts, one)
 	}
 }
 

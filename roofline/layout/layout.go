@@ -47,6 +47,10 @@ type Engine struct {
 	// Limits refuse degrees of parallelism that the engine does not have.
 	Limits []Limit
 
+	// Caveats say of a workload that is laid out although the engine would not
+	// run it so.
+	Caveats []Caveat
+
 	// Differences says, a sentence each, where the engine is known to read or
 	// send other than what is counted here, and which of its sources says so.
 	Differences []string
@@ -55,6 +59,24 @@ type Engine struct {
 // Limit returns why an engine cannot run a workload and what to ask for
 // instead, or nil.
 type Limit func(d *roofline.Decoder, w roofline.Workload) error
+
+// Caveat returns why a workload's floor is hypothetical, or "".
+type Caveat func(d *roofline.Decoder, w roofline.Workload) string
+
+// Hypothetical says, a sentence each, in what a workload is not what the
+// engine would run.
+func (e Engine) Hypothetical(d *roofline.Decoder, w roofline.Workload) []string {
+	if e.Even {
+		return nil
+	}
+	var out []string
+	for _, caveat := range e.Caveats {
+		if text := caveat(d, w); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
 
 // Table is how an engine holds the input embedding.
 type Table int
@@ -143,7 +165,7 @@ func (e Engine) Split(roles ...roofline.Role) Engine {
 func (e Engine) EvenMatrices() Engine {
 	e = e.Split(roofline.RoleQ, roofline.RoleK, roofline.RoleV, roofline.RoleO, roofline.RoleQA, roofline.RoleKVA,
 		roofline.RoleIndexQ, roofline.RoleIndexK, roofline.RoleIndexWeights,
-		roofline.RoleRouter, roofline.RoleShared, roofline.RoleSharedGate)
+		roofline.RoleRouter, roofline.RoleShared, roofline.RoleSharedGate, roofline.RoleDraft)
 	e.WholeTiedHead = false
 	return e
 }

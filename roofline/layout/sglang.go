@@ -19,6 +19,7 @@ var SGLang = Engine{
 		roofline.RoleRouter:       {Replicated, "sglang srt/models/deepseek_v2.py MoEGate: weight holds all experts; qwen3_moe.py, minimax_m2.py: gate is a ReplicatedLinear"},
 		roofline.RoleSharedGate:   {Replicated, "sglang srt/models/qwen2_moe.py Qwen2MoeSparseMoeBlock: shared_expert_gate is a torch.nn.Linear"},
 		roofline.RoleOBias:        {Replicated, "sglang srt/layers/linear.py RowParallelLinear: the bias is whole on each rank and rank 0 adds it"},
+		roofline.RoleDraft:        {Replicated, "sglang srt/models/deepseek_nextn.py DeepseekModelNextN, glm4_moe_nextn.py: eh_proj is a torch.nn.Linear"},
 		roofline.RoleNorm:         {Replicated, "sglang srt/layers/layernorm.py RMSNorm: weight has the whole hidden size"},
 	},
 	DP: map[roofline.Role]Rule{

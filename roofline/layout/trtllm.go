@@ -47,6 +47,7 @@ var TRTLLM = Engine{
 		"MiniMax-M2 gathers q and k of all ranks in every layer for its QK norm: two all-gathers that are not counted (models/modeling_minimaxm2.py: apply_qk_norm).",
 		"MiniMax-M2's router is FP32; where the files do not say so BF16 is counted (models/modeling_minimaxm2.py: gate).",
 		"DeepSeek's shared experts and dense MLP are spread over no more ranks than they have quantization blocks, gcd(width/block, tp), but counted over all (models/modeling_deepseekv3.py: _compute_shared_expert_tp_size, _compute_mlp_tp_size).",
+		"The MTP layer's eh_proj is split by rows, so each draft step has one all-reduce more, which is not counted (models/modeling_deepseekv3.py: DeepseekV3MTP).",
 		"Mamba2's gated norm is split with its heads, but counted whole (modules/mamba/mamba2_mixer.py).",
 		"With dp > 1 and whole experts on every GPU tokens go by all-to-all where NVLink memory can be shared, and otherwise by an all-gather and a reduce-scatter; the all-to-all is counted (modules/fused_moe/communication/communication_factory.py).",
 		"Tokens quantized for the experts are sent quantized; 2 bytes a value are counted (modules/fused_moe/communication).",

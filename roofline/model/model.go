@@ -89,6 +89,7 @@ func shell(name string, c *Config, q *Quant) *roofline.Decoder {
 		Vocab:      c.Int("vocab_size"),
 		MaxContext: c.Length("max_position_embeddings"),
 		KVType:     q.KV, BytesSource: q.From,
+		Counts: &roofline.ExpertCounts{},
 	}
 	d.AllReduces = 2*d.Layers + 1 // one after attention and MLP each, one after the embedding
 	return d
