@@ -147,14 +147,16 @@ func (b *Builder) mixture(m moe) {
 
 // mixtureShape reads the expert counts under any of their names.
 func (b *Builder) mixtureShape() {
-	b.d.Experts = b.c.Int("n_routed_experts", "num_experts", "num_local_experts")
-	b.d.TopK = b.c.Int("num_experts_per_tok", "experts_per_token", "moe_topk")
+	names := []string{"n_routed_experts", "num_experts", "num_local_experts"}
+	b.d.Experts = b.c.Int(names...)
+	chosen := []string{"num_experts_per_tok", "experts_per_token", "moe_topk"}
+	b.d.TopK = b.c.Int(chosen...)
 	if b.d.Experts > maxExperts {
-		b.c.fail("num_experts", "%d experts are above the limit of %d", b.d.Experts, maxExperts)
+		b.c.fail(b.c.present(names...), "%d experts are above the limit of %d", b.d.Experts, maxExperts)
 		b.d.Experts = maxExperts
 	}
 	if b.d.TopK > b.d.Experts {
-		b.c.fail("num_experts_per_tok", "%d is more than the %d experts", b.d.TopK, b.d.Experts)
+		b.c.fail(b.c.present(chosen...), "%d is more than the %d experts", b.d.TopK, b.d.Experts)
 		b.d.TopK = b.d.Experts
 	}
 }

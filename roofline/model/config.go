@@ -101,6 +101,16 @@ func (c *Config) Has(names ...string) bool {
 	return false
 }
 
+// present is the first of names that the text model states, else the first.
+func (c *Config) present(names ...string) string {
+	for _, n := range names {
+		if c.Has(n) {
+			return n
+		}
+	}
+	return names[0]
+}
+
 // number reads the first of names that is present as a whole number in
 // [low, maxField].
 func (c *Config) number(low int, names ...string) (int, bool) {
