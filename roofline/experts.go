@@ -74,17 +74,26 @@ func unionSizes(e, k, t int, logs []float64) []float64 {
 	p := make([]float64, e+1)
 	p[0] = 1
 	all := choose(logs, e, k)
+	grow := make([][]float64, e+1) // by size, how many experts one token adds, from the least
+	next := make([]float64, e+1)
 	for range t {
-		next := make([]float64, e+1)
+		clear(next)
 		for u, pu := range p {
 			if pu < negligible {
 				continue
 			}
-			for fresh := max(0, k-u); fresh <= min(k, e-u); fresh++ {
-				next[u+fresh] += pu * math.Exp(choose(logs, e-u, fresh)+choose(logs, u, k-fresh)-all)
+			least := max(0, k-u)
+			if grow[u] == nil { // the same for every token
+				grow[u] = make([]float64, min(k, e-u)-least+1)
+				for i := range grow[u] {
+					grow[u][i] = math.Exp(choose(logs, e-u, least+i) + choose(logs, u, k-least-i) - all)
+				}
+			}
+			for i, x := range grow[u] {
+				next[u+least+i] += pu * x
 			}
 		}
-		p = next
+		p, next = next, p
 		if p[e] > 1-1e-12 {
 			break
 		}
