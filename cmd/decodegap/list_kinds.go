@@ -18,7 +18,15 @@ var listModels = listing{
 	Kind: "models", Doc: "models whose shapes are known by name, counted against the published totals",
 	Columns: []term.Column{{Title: "name"}, {Title: "counted B", Align: term.Right}, {Title: "published B", Align: term.Right},
 		{Title: "diff %", Align: term.Right}, {Title: "read/token B", Align: term.Right}, {Title: "checkpoint", Shrink: true}},
-	Rows: columns("name", "counted_b", "published_b", "difference_pct", "read_b", "checkpoint"),
+	Rows: func(items []map[string]any) [][]string {
+		rows := columns("name", "counted_b", "published_b", "difference_pct", "read_b", "checkpoint")(items)
+		for i, it := range items {
+			if pct, ok := it["difference_pct"].(float64); ok {
+				rows[i][3] = fmt.Sprintf("%+.2f", pct)
+			}
+		}
+		return rows
+	},
 	Items: func() ([]map[string]any, error) {
 		var items []map[string]any
 		for _, e := range model.Catalogue() {
@@ -34,7 +42,7 @@ var listModels = listing{
 			if e.Published > 0 {
 				it["params_published"] = e.Published
 				it["published_b"] = float64(e.Published) / 1e9
-				it["difference_pct"] = fmt.Sprintf("%+.2f", 100*(float64(l.Params())/float64(e.Published)-1))
+				it["difference_pct"] = 100 * (float64(l.Params())/float64(e.Published) - 1)
 			}
 			if e.Note != "" {
 				it["note"] = e.Note

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"decodegap/cmd/internal/exitcode"
+	"decodegap/cmd/internal/term"
 )
 
 func main() { os.Exit(run()) }
@@ -36,14 +37,25 @@ func run() int {
 	return exitcode.Of(err)
 }
 
-// errorText is the message of an error, with cobra's suggestions on its line.
+// errorText is the message of an error, with cobra's suggestions on its line
+// and every line clean: errors quote file names, flags and what files hold.
 func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
 	before, suggestions, ok := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
 	if !ok {
-		return err.Error()
+		return cleanLines(err.Error())
 	}
-	return before + ": did you mean " + strings.Join(strings.Fields(suggestions), " or ") + "?"
+	return cleanLines(before) + ": did you mean " + strings.Join(strings.Fields(term.Clean(suggestions)), " or ") + "?"
+}
+
+// cleanLines cleans each line of a message, some of which have a second one
+// with the command to run next.
+func cleanLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = term.Clean(line)
+	}
+	return strings.Join(lines, "\n")
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/spf13/pflag"
+
+	"decodegap/cmd/internal/term"
 )
 
 // outputOptions are the flags every command shares.
@@ -50,9 +52,10 @@ func writeJSON(w io.Writer, doc any) error {
 	return enc.Encode(doc)
 }
 
-// talk prints a line for people on stderr unless --quiet.
+// talk prints a line for people on stderr unless --quiet. What inputs put into
+// it cannot start another line or reach the terminal as an escape sequence.
 func (o *outputOptions) talk(env *environment, format string, args ...any) {
 	if !o.quiet {
-		fmt.Fprintf(env.stderr, format+"\n", args...)
+		fmt.Fprintln(env.stderr, term.Clean(fmt.Sprintf(format, args...)))
 	}
 }

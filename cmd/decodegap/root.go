@@ -59,7 +59,28 @@ says where each millisecond between them goes, and lets CI fail when it grows.
 	for _, newCommand := range commands {
 		root.AddCommand(newCommand(env))
 	}
+	refuseUnknownTopics(root)
 	return root
+}
+
+// refuseUnknownTopics makes `help TOPIC` end in an error where there is no such
+// topic; cobra's own prints the topic as it came and ends as a success.
+func refuseUnknownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil || help == root {
+		return // a root without commands has no help command
+	}
+	help.Run = nil
+	help.RunE = func(_ *cobra.Command, args []string) error {
+		cmd, _, err := root.Find(args)
+		if err != nil {
+			return err
+		}
+		cmd.InitDefaultHelpFlag()
+		cmd.InitDefaultVersionFlag()
+		return cmd.Help()
+	}
 }
 
 // commands lists every command, in help order within its group.
