@@ -162,15 +162,18 @@ func (d *Decoder) Params() int64 {
 // ActiveParams counts what one token's step reads: k of E experts, the head,
 // not the embedding table.
 func (d *Decoder) ActiveParams() int64 {
-	var n int64
+	var n, experts int64
 	for _, t := range d.Tensors {
 		switch {
 		case t.Uncounted || t.Role == RoleEmbed:
-		case t.IsExpert():
-			n += t.Params / int64(d.Experts) * int64(d.TopK) * int64(t.Repeat)
+		case t.IsExpert(): // several formats may share one expert: divide the sum
+			experts += t.Params * int64(t.Repeat)
 		default:
 			n += t.Params * int64(t.Repeat)
 		}
+	}
+	if e := int64(d.Experts); e > 0 {
+		n += experts/e*int64(d.TopK) + experts%e*int64(d.TopK)/e
 	}
 	return n
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"decodegap/roofline"
 	"decodegap/roofline/unit"
@@ -40,7 +41,7 @@ func newBuilder(c *Config, q *Quant, d *roofline.Decoder, assume *Format) *Build
 
 // layer starts decoder block i.
 func (b *Builder) layer(i int) {
-	if b.h != nil {
+	if b.h != nil && b.h.rooted {
 		b.root = b.h.layers // names of one model differ between releases of the library
 	}
 	b.prefix = join(b.root, "layers.") + strconv.Itoa(i) + "."
@@ -156,44 +157,83 @@ func (b *Builder) indexNorm(module string, params int) {
 }
 
 // experts adds the routed experts of the current layer: for each expert, one
-// matrix of each parameters under each of the names.
+// matrix of each parameters under each of the names. Where they are stored in
+// several formats, one tensor per format.
 func (b *Builder) experts(module string, each int64, names ...string) {
-	e := b.d.Experts
-	base := b.prefix + module + "."
-	t := roofline.Tensor{
-		Role: roofline.RoleExpert, Component: roofline.MoEExperts, Name: b.prefix + module,
-		Params: int64(e) * int64(len(names)) * each, Matrix: true,
-	}
+	path := b.prefix + module
+	params := int64(b.d.Experts) * int64(len(names)) * each
+	var portions []portion
+	missing := params
 	if b.h != nil && b.assume == nil {
-		if bytes, f, ok := b.h.takeBelow(t.Name, b.h.below(base), t.Params); ok {
-			b.exact(t, bytes, f)
-			return
+		var weights int64
+		var hidden bool
+		portions, weights, hidden = b.h.takeBelow(b.h.below(path + "."))
+		switch {
+		case len(portions) == 0:
+			b.h.missing = append(b.h.missing, path)
+		case hidden:
+			portions, missing = []portion{merged(portions, params)}, 0
+		case weights > params:
+			b.h.notes = append(b.h.notes, fmt.Sprintf("%s holds %d weights, the configuration implies %d", path, weights, params))
+			portions, missing = []portion{merged(portions, params)}, 0
+		default:
+			missing = params - weights
 		}
-		b.h.missing = append(b.h.missing, t.Name)
+		if len(portions) > 0 && missing > 0 {
+			b.h.missing = append(b.h.missing, fmt.Sprintf("%d of the %d weights of %s", missing, params, path))
+		}
 	}
-	var bytes float64
-	var first Format
-	var from roofline.Evidence
-	mixed := false
-	count := 1
+	if missing > 0 {
+		for _, p := range b.impliedExperts(path+".", each, names) {
+			share := float64(missing) / float64(params)
+			p.bytes *= share
+			p.weights = int64(float64(p.weights)*share + 0.5)
+			portions = append(portions, p)
+		}
+	}
+	for _, p := range portions {
+		b.add(roofline.Tensor{
+			Role: roofline.RoleExpert, Component: roofline.MoEExperts, Name: path, Params: p.weights, Matrix: true,
+			Bytes: unit.Bytes(p.bytes), Format: p.format.Name, Math: p.format.Math, Evidence: p.from,
+		})
+	}
+}
+
+// merged is one portion of all, where the weights of each cannot be told: in
+// the format of the largest.
+func merged(portions []portion, params int64) portion {
+	all := portion{weights: params, from: roofline.FromHeaders}
+	most := 0.0
+	for _, p := range portions {
+		all.bytes += p.bytes
+		if p.bytes > most {
+			most, all.format = p.bytes, p.format
+		}
+	}
+	return all
+}
+
+// impliedExperts are a layer's experts as configuration and side file say they
+// are stored.
+func (b *Builder) impliedExperts(base string, each int64, names []string) []portion {
+	e, count := b.d.Experts, 1
 	if b.assume == nil && b.q.perExpert(b.here, base) {
 		count = e
 	}
+	var portions []portion
 	for j := range count {
 		for _, n := range names {
-			f, ev := b.stored(base + strconv.Itoa(j) + "." + n)
-			mixed = mixed || (first.Name != "" && f.Name != first.Name)
-			first, from = f, ev
-			bytes += f.Bytes * float64(each)
+			f, from := b.stored(base + strconv.Itoa(j) + "." + n)
+			portions = addPortion(portions, portion{f, f.Bytes * float64(each), each, from})
 		}
 	}
-	bytes *= float64(e) / float64(count)
-	label := first.Name
-	if mixed {
-		label = "mixed"
+	if count != e {
+		for i := range portions {
+			portions[i].bytes *= float64(e)
+			portions[i].weights *= int64(e)
+		}
 	}
-	t.Bytes, t.Format, t.Math, t.Evidence = unit.Bytes(bytes), label, first.Math, from
-	b.add(t)
+	return portions
 }
 
 // router adds the router matrix; moe_router_dtype float32 stores it in FP32.
@@ -259,13 +299,14 @@ func (b *Builder) ends(tied bool) {
 	}
 	b.whole(roofline.Tensor{Role: roofline.RoleEmbed, Component: roofline.Embedding, Name: embed, Params: params, Uncounted: tied}, BF16)
 	b.norm(b.d.Hidden, norm)
-	head := roofline.Tensor{Role: roofline.RoleHead, Component: roofline.LMHead, Name: "lm_head", Params: params, Matrix: true, Math: roofline.BF16}
+	name := b.headName()
+	head := roofline.Tensor{Role: roofline.RoleHead, Component: roofline.LMHead, Name: name, Params: params, Matrix: true, Math: roofline.BF16}
 	switch {
 	case b.assume != nil:
 		head.Bytes, head.Format, head.Math = unit.Bytes(float64(params)*b.assume.Bytes), b.assume.Name, b.assume.Math
 		head.Evidence = roofline.FromAssumption
 		b.add(head)
-	case tied && b.h != nil && b.h.modules["lm_head"] == nil:
+	case tied && b.h != nil && b.h.modules[name] == nil:
 		if s := b.h.modules[embed]; s != nil { // the table is the head
 			b.exact(head, float64(s.bytes), s.format)
 			break
@@ -283,6 +324,23 @@ func (b *Builder) ends(tied bool) {
 	b.launch(roofline.Norm, 1)
 	b.launch(roofline.LMHead, 1)
 	b.launch(roofline.Sampling, 1)
+}
+
+// headName is the path of the output head: "lm_head", or below the language
+// model where a checkpoint has towers beside it.
+func (b *Builder) headName() string {
+	const name = "lm_head"
+	if b.h == nil || b.h.modules[name] != nil {
+		return name
+	}
+	for root := b.h.layers; root != ""; {
+		if path := root + "." + name; b.h.modules[path] != nil {
+			return path
+		}
+		i := strings.LastIndexByte(root, '.')
+		root = root[:max(i, 0)]
+	}
+	return name
 }
 
 // note records something the reader had to assume.

@@ -249,3 +249,45 @@ func TestGGUFErrors(t *testing.T) {
 		t.Errorf("no metadata: %v", err)
 	}
 }
+
+// FuzzGGUFMetadata leaves metadata keys out and gives them values that no
+// converter writes: an error or a decoder, and never a panic.
+func FuzzGGUFMetadata(f *testing.F) {
+	f.Add(uint8(8), uint64(1<<63), uint32(1), uint32(4096))
+	f.Add(uint8(0), ^uint64(0), uint32(0), uint32(1))
+	keys := sortedKeys(ggufFields)
+	f.Fuzz(func(t *testing.T, arch uint8, have uint64, a, b uint32) {
+		name := ggufArchs[int(arch)%len(ggufArchs)].name
+		g := &ggufFile{}
+		g.set("general.architecture", name)
+		for i, k := range keys {
+			if have>>i&1 != 0 {
+				v := a
+				if i%2 != 0 {
+					v = b
+				}
+				g.set(name+"."+k, int(v))
+			}
+		}
+		if have>>40&1 != 0 {
+			g.set(name+".nextn_predict_layers", int(a))
+		}
+		g.add("token_embd.weight", "F32", 32, 8)
+		g.add("blk.0.attn_q.weight", "F32", 32, 8)
+		l, err := Load(g.write(t), "", Options{})
+		if err == nil && l.Layers <= 0 {
+			t.Errorf("%d layers", l.Layers)
+		}
+	})
+}
+
+// TestGGUFWithoutBlockCount is the file that has MTP layers and does not say
+// how many there are in all.
+func TestGGUFWithoutBlockCount(t *testing.T) {
+	g := &ggufFile{}
+	g.set("general.architecture", "glm4moe")
+	g.set("glm4moe.nextn_predict_layers", 1)
+	if _, err := Load(g.write(t), "", Options{}); err == nil || !strings.Contains(err.Error(), "num_hidden_layers") {
+		t.Errorf("no block count: %v", err)
+	}
+}

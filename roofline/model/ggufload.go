@@ -157,8 +157,9 @@ func (a ggufArch) config(f *gguf.File) ([]byte, error) {
 	} else if !ok || n == 0 {
 		delete(c, "num_local_experts")
 	}
-	if next, ok := c["num_nextn_predict_layers"].(int64); ok {
-		c["num_hidden_layers"] = c["num_hidden_layers"].(int64) - next // GGUF counts MTP layers as blocks
+	next, ok1 := c["num_nextn_predict_layers"].(int64)
+	if blocks, ok2 := c["num_hidden_layers"].(int64); ok1 && ok2 {
+		c["num_hidden_layers"] = blocks - next // GGUF counts MTP layers as blocks
 	}
 	a.latent(f, c)
 	has := map[string]bool{}
@@ -173,7 +174,7 @@ func (a ggufArch) config(f *gguf.File) ([]byte, error) {
 			c["vocab_size"] = n
 		}
 	}
-	c["tie_word_embeddings"] = !has["output.weight"]
+	c["tie_word_embeddings"] = !has["output.weight"] && len(f.Missing) == 0
 	c["attention_bias"] = has["blk.0.attn_q.bias"]
 	c["use_qk_norm"] = has["blk.0.attn_q_norm.weight"]
 	if a.name == "gpt-oss" {
@@ -213,7 +214,7 @@ func same(list []int64) bool {
 
 // headers gives the tensors under the module paths the family asks for.
 func (a ggufArch) headers(f *gguf.File) *headers {
-	h := &headers{modules: map[string]*stored{}, layers: "model"}
+	h := &headers{modules: map[string]*stored{}, layers: "model", rooted: true}
 	for _, t := range f.Tensors {
 		m := a.module(t.Name)
 		s := h.modules[m]

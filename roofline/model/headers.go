@@ -13,7 +13,8 @@ import (
 // taken from here are exact: scales, zero points and all.
 type headers struct {
 	modules map[string]*stored
-	layers  string   // path above the first decoder layer: "model", "language_model.model"
+	layers  string   // path above the decoder layers: "model", "language_model.model"
+	rooted  bool     // layers was found in the names
 	sorted  []string // module paths
 	missing []string // modules the reading asked for and did not find
 	notes   []string
@@ -61,8 +62,11 @@ func moduleOf(name string) (module, part string) {
 	return name, ""
 }
 
-// newHeaders groups a header's tensors by module.
-func newHeaders(tensors []tensor, q *Quant) *headers {
+// newHeaders groups a header's tensors by module. Absent are the names of
+// tensors in files that are not at hand: a module with one of them is left to
+// the configuration as a whole, for half a module tells neither its bytes nor
+// its format. Implied is the decoder the configuration alone describes.
+func newHeaders(tensors []tensor, absent []string, q *Quant, implied *roofline.Decoder) *headers {
 	h := &headers{modules: map[string]*stored{}}
 	main := map[string]tensor{} // the tensor that holds a module's matrix
 	scale := map[string]tensor{}
@@ -81,31 +85,82 @@ func newHeaders(tensors []tensor, q *Quant) *headers {
 			scale[m] = t
 		}
 	}
-	for m, s := range h.modules {
+	var scales []string
+	for _, m := range sortedKeys(h.modules) {
+		s := h.modules[m]
+		if main[m].dtype == "" {
+			scales = append(scales, m)
+			delete(h.modules, m)
+			continue
+		}
 		s.format, s.weights = storage(main[m], scale[m], q)
 		if s.weights > 0 {
 			s.format.Bytes = float64(s.bytes) / float64(s.weights)
 		}
 	}
-	h.layers = layerRoot(h.modules)
+	names := sortedKeys(h.modules)
+	for _, name := range absent {
+		m, _ := moduleOf(name)
+		delete(h.modules, m)
+		names = append(names, m)
+	}
+	if len(scales) > 0 && len(absent) == 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%d modules have scales and no weights, and are left to the configuration: %s", len(scales), few(scales)))
+	}
+	h.layers, h.rooted = layerRoot(names, implied)
 	return h
 }
 
-// layerRoot finds the path above "layers.0." of the text model.
-func layerRoot(modules map[string]*stored) string {
-	counts := map[string]int{}
-	for m := range modules {
-		if i := strings.Index(m, "layers.0."); i == 0 || i > 0 && m[i-1] == '.' {
-			counts[strings.TrimSuffix(m[:i], ".")]++
+// layerRoot finds the path above "layers.N." of the text model: the one with
+// the most modules that the implied decoder has in its layers.
+func layerRoot(modules []string, implied *roofline.Decoder) (root string, ok bool) {
+	wanted := map[string]bool{}
+	for _, t := range implied.Tensors {
+		if _, rest, ok := cutLayer(t.Name); ok {
+			wanted[rest] = true
 		}
 	}
-	best := ""
-	for _, root := range sortedKeys(counts) {
-		if !side(root) && (best == "" || counts[root] > counts[best]) {
-			best = root
+	known, met := map[string]int{}, map[string]int{}
+	for _, m := range modules {
+		above, rest, ok := cutLayer(m)
+		if !ok || side(above) {
+			continue
+		}
+		met[above]++
+		if before, _, experts := strings.Cut(rest, ".experts."); wanted[rest] || experts && wanted[before+".experts"] {
+			known[above]++
 		}
 	}
-	return best
+	for _, counts := range []map[string]int{known, met} {
+		for _, r := range sortedKeys(counts) {
+			if !ok || counts[r] > counts[root] {
+				root, ok = r, true
+			}
+		}
+		if ok {
+			break
+		}
+	}
+	return root, ok
+}
+
+// cutLayer cuts "above.layers.N.rest".
+func cutLayer(module string) (above, rest string, ok bool) {
+	for from := 0; ; {
+		i := strings.Index(module[from:], "layers.")
+		if i < 0 {
+			return "", "", false
+		}
+		i += from
+		from = i + len("layers.")
+		if i > 0 && module[i-1] != '.' {
+			continue
+		}
+		number, rest, found := strings.Cut(module[from:], ".")
+		if found && number != "" && strings.Trim(number, "0123456789") == "" {
+			return strings.TrimSuffix(module[:i], "."), rest, true
+		}
+	}
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -189,11 +244,18 @@ func (h *headers) take(module string, params int64) (bytes float64, f Format, ok
 	return float64(s.bytes) * float64(params) / float64(s.weights), s.format, true
 }
 
-// takeBelow hands out everything below a path but biases: the experts of a
-// layer, however the checkpoint stacks them.
-func (h *headers) takeBelow(path string, below []string, params int64) (bytes float64, f Format, ok bool) {
-	var weights int64
-	formats := map[string]Format{}
+// portion is the part of a layer's experts that is stored in one format.
+type portion struct {
+	format  Format
+	bytes   float64
+	weights int64
+	from    roofline.Evidence
+}
+
+// takeBelow hands out everything below a path but biases, by format: the
+// experts of a layer, however the checkpoint stacks them. Hidden says that
+// packing hides how many weights there are.
+func (h *headers) takeBelow(below []string) (portions []portion, weights int64, hidden bool) {
 	for _, m := range below {
 		if strings.HasSuffix(m, "bias") {
 			continue
@@ -201,23 +263,23 @@ func (h *headers) takeBelow(path string, below []string, params int64) (bytes fl
 		s := h.modules[m]
 		s.asked = true
 		s.taken = s.weights
-		bytes += float64(s.bytes)
+		hidden = hidden || s.weights == 0
 		weights += s.weights
-		formats[s.format.Name] = s.format
+		portions = addPortion(portions, portion{s.format, float64(s.bytes), s.weights, roofline.FromHeaders})
 	}
-	if len(formats) == 0 {
-		return 0, Format{}, false
+	return portions, weights, hidden
+}
+
+// addPortion adds to the portion of the same format.
+func addPortion(portions []portion, p portion) []portion {
+	for i := range portions {
+		if x := &portions[i]; x.format.Name == p.format.Name && x.format.Math == p.format.Math && x.from == p.from {
+			x.bytes += p.bytes
+			x.weights += p.weights
+			return portions
+		}
 	}
-	for _, x := range formats {
-		f = x
-	}
-	if len(formats) > 1 {
-		f.Name = "mixed"
-	}
-	if weights != 0 && weights != params {
-		h.notes = append(h.notes, fmt.Sprintf("%s holds %d weights, the configuration implies %d", path, weights, params))
-	}
-	return bytes, f, true
+	return append(portions, p)
 }
 
 // below lists the modules under a path, in order.
@@ -233,6 +295,16 @@ func (h *headers) below(path string) []string {
 	return h.sorted[from:to]
 }
 
+// used says whether the reading found anything of the model in the headers.
+func (h *headers) used() bool {
+	for _, s := range h.modules {
+		if s.asked {
+			return true
+		}
+	}
+	return false
+}
+
 // has says whether the headers hold a layer of that number.
 func (h *headers) has(layer int) bool {
 	return h != nil && len(h.below(fmt.Sprintf("%s%d.", join(h.layers, "layers."), layer))) > 0
@@ -241,6 +313,9 @@ func (h *headers) has(layer int) bool {
 // check compares what was taken with what is there, after the decoder has been
 // built: modules of another size, and modules nobody asked for.
 func (h *headers) check(layers int) (notes []string) {
+	if len(h.modules) > 0 && !h.used() {
+		return []string{fmt.Sprintf("the headers hold none of this model's modules, but %s: an adapter's or another model's file? All bytes are the configuration's", few(sortedKeys(h.modules)))}
+	}
 	notes = append(notes, h.notes...)
 	var sizes, unknown []string
 	var unknownBytes, sideBytes int64

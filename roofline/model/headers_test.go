@@ -304,3 +304,122 @@ func TestHeadersThatDisagree(t *testing.T) {
 		}
 	}
 }
+
+const smallMoE = `{"architectures": ["Qwen3MoeForCausalLM"], "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 100,
+	"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32, "intermediate_size": 128, "moe_intermediate_size": 32,
+	"num_experts": 6, "num_experts_per_tok": 2, "tie_word_embeddings": false, "torch_dtype": "bfloat16"}`
+
+// fillMoE adds the tensors of smallMoE; place names the file of each module.
+func fillMoE(c *checkpoint, root string, place func(module string) string) {
+	add := func(module string, shape ...int64) { c.add(place(module), module+".weight", "BF16", shape...) }
+	for i := range 2 {
+		p := fmt.Sprintf("%slayers.%d.", root, i)
+		for m, shape := range map[string][]int64{"q_proj": {128, 64}, "k_proj": {64, 64}, "v_proj": {64, 64}, "o_proj": {64, 128}, "q_norm": {32}, "k_norm": {32}} {
+			add(p+"self_attn."+m, shape...)
+		}
+		add(p+"mlp.gate", 6, 64)
+		for j := range 6 {
+			e := fmt.Sprintf("%smlp.experts.%d.", p, j)
+			add(e+"gate_proj", 32, 64)
+			add(e+"up_proj", 32, 64)
+			add(e+"down_proj", 64, 32)
+		}
+		add(p+"input_layernorm", 64)
+		add(p+"post_attention_layernorm", 64)
+	}
+	add(root+"embed_tokens", 100, 64)
+	add(root+"norm", 64)
+	add("lm_head", 100, 64)
+}
+
+// TestMissingShards takes away each of two files: what is not at hand is
+// counted from the configuration, wherever the boundary runs.
+func TestMissingShards(t *testing.T) {
+	for name, first := range map[string]func(string) bool{
+		"layer 0":          func(m string) bool { return strings.Contains(m, "layers.0.") },
+		"layer 1":          func(m string) bool { return strings.Contains(m, "layers.1.") },
+		"within a layer":   func(m string) bool { return strings.Contains(m, "layers.0.mlp.experts.3") },
+		"all layers":       func(m string) bool { return strings.Contains(m, "layers.") },
+		"all but the head": func(m string) bool { return m != "lm_head" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCheckpoint(t, smallMoE)
+			fillMoE(c, "language_model.model.", func(m string) string {
+				if first(m) {
+					return "a.safetensors"
+				}
+				return "b.safetensors"
+			})
+			c.write(t)
+			if err := os.Remove(filepath.Join(c.dir, "a.safetensors")); err != nil {
+				t.Fatal(err)
+			}
+			l, err := Load(c.dir, "", Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := counted(l.Decoder), c.read("embed_tokens"); got != want {
+				t.Errorf("counted %.0f bytes, the whole checkpoint holds %.0f", got, want)
+			}
+			if l.BytesSource != roofline.FromHeaders {
+				t.Errorf("bytes from %s", l.BytesSource)
+			}
+			if notes := strings.Join(l.Notes, "\n"); !strings.Contains(notes, "not in the tensor headers") || strings.Contains(notes, "implies") {
+				t.Errorf("notes: %s", notes)
+			}
+		})
+	}
+}
+
+// TestExpertPortions counts experts of several formats one by one, the same in
+// every run.
+func TestExpertPortions(t *testing.T) {
+	c := newCheckpoint(t, smallMoE)
+	fillMoE(c, "model.", func(string) string { return "model.safetensors" })
+	c.files["model.safetensors"]["model.layers.0.mlp.experts.0.up_proj.weight"]["dtype"] = "F8_E4M3"
+	c.sizes["model.layers.0.mlp.experts.0.up_proj.weight"] = 32 * 64
+	c.write(t)
+	for range 20 {
+		l, err := Load(c.dir, "", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		params := map[string]int64{}
+		for _, tensor := range l.Tensors {
+			if tensor.Role == roofline.RoleExpert {
+				params[tensor.Format] += tensor.Params * int64(tensor.Repeat)
+			}
+		}
+		if params["BF16"] != 2*18*2048-2048 || params["FP8"] != 2048 {
+			t.Fatalf("weights by format: %v", params)
+		}
+	}
+}
+
+// TestTowersAndAdapters: layers of a tower nobody has heard of are not the
+// decoder's, and a file that holds nothing of the model is no source of bytes.
+func TestTowersAndAdapters(t *testing.T) {
+	c := newCheckpoint(t, smallMoE)
+	fillMoE(c, "model.", func(string) string { return "model.safetensors" })
+	for i := range 200 {
+		c.add("model.safetensors", fmt.Sprintf("vit.blocks.layers.%d.attn.qkv.weight", i), "BF16", 8, 8)
+	}
+	c.write(t)
+	l, err := Load(c.dir, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := counted(l.Decoder), c.read("embed_tokens", "vit."); got != want {
+		t.Errorf("counted %.0f bytes, the decoder's are %.0f", got, want)
+	}
+
+	c = newCheckpoint(t, smallMoE)
+	c.add("adapter_model.safetensors", "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight", "BF16", 8, 64)
+	c.write(t)
+	if l, err = Load(c.dir, "", Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if l.BytesSource != roofline.FromConfig || !strings.Contains(strings.Join(l.Notes, "\n"), "none of this model's modules") {
+		t.Errorf("bytes from %s, notes %q", l.BytesSource, l.Notes)
+	}
+}

@@ -137,7 +137,7 @@ func decode(name, path string, data []byte, sources []Source, side string, h *te
 		expectPublished(l, c, sources[0].Path)
 		return l, nil
 	}
-	exact, err := build(name, c, q, newHeaders(h.tensors, q), opt)
+	exact, err := build(name, c, q, newHeaders(h.tensors, h.absent, q, d), opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", sources[0].Path, err)
 	}

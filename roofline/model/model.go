@@ -59,7 +59,9 @@ func build(name string, c *Config, q *Quant, h *headers, opt Options) (*roofline
 		return nil, err
 	}
 	if h != nil && opt.Assume == nil {
-		d.BytesSource = roofline.FromHeaders
+		if h.used() {
+			d.BytesSource = roofline.FromHeaders
+		}
 		d.Notes = append(d.Notes, h.check(d.Layers)...)
 		if len(h.missing) > 0 {
 			d.Notes = append(d.Notes, fmt.Sprintf("not in the tensor headers, taken from the %s instead: %s", q.From, few(h.missing)))

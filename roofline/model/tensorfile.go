@@ -14,6 +14,7 @@ import (
 // tensorFile is what a checkpoint's tensor files say, whatever their format.
 type tensorFile struct {
 	tensors []tensor
+	absent  []string // names of tensors in files that are not at hand
 	sources []Source
 	notes   []string
 }
@@ -59,6 +60,9 @@ func fromSafetensors(dir string, h *safetensors.Header) *tensorFile {
 	f := &tensorFile{tensors: make([]tensor, 0, len(h.Tensors))}
 	for _, t := range h.Tensors {
 		f.tensors = append(f.tensors, tensor{t.Name, t.DType, t.Shape, t.Bytes})
+	}
+	for _, t := range h.Absent {
+		f.absent = append(f.absent, t.Name)
 	}
 	for _, name := range h.Files {
 		f.sources = append(f.sources, Source{Path: filepath.Join(dir, name), Role: "tensors"})
