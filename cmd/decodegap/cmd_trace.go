@@ -15,18 +15,21 @@ import (
 	"decodegap/cmd/internal/assemble"
 	"decodegap/cmd/internal/exitcode"
 	"decodegap/cmd/internal/term"
+	"decodegap/reports"
 	"decodegap/traces/all"
 	"decodegap/traces/classify"
 )
 
 type traceOptions struct {
 	outputOptions
+	files traceFiles
 	rules string
 	step  string
 }
 
 func (o *traceOptions) AddFlags(f *pflag.FlagSet) {
 	o.outputOptions.AddFlags(f)
+	o.files.AddFlags(f)
 	f.StringVar(&o.rules, "rules", "", "kernel name rules before the built-in ones: `FILE` with a pattern and a component a line, tab between")
 	f.StringVar(&o.step, "step", "", "annotations that match `REGEXP` are the steps")
 }
@@ -52,7 +55,8 @@ FORMATS
 ` + traceFormats() + `
 ` + exitcode.Help,
 		Example: `  decodegap trace rank0.pt.trace.json.gz
-  decodegap trace rank*.json.gz --json | jq '.ranks[].busy_ms'`,
+  decodegap trace rank*.json.gz --json | jq '.ranks[].busy_ms'
+  decodegap trace rank0.pt.trace.json.gz --csv step.csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTrace(cmd.Context(), env, args, opt) },
 	}
@@ -69,6 +73,10 @@ func traceFormats() string {
 }
 
 func runTrace(ctx context.Context, env *environment, paths []string, opt traceOptions) error {
+	inputs := append([]string{opt.rules}, paths...)
+	if err := opt.files.check(opt.file, inputs); err != nil {
+		return err
+	}
 	trace := assemble.Trace{Formats: all.All, Many: len(paths) > 1}
 	var err error
 	if trace.Rules, err = readRules(opt.rules); err != nil {
@@ -100,7 +108,22 @@ func runTrace(ctx context.Context, env *environment, paths []string, opt traceOp
 	if opt.json {
 		render = func(w io.Writer) error { return writeJSON(w, doc) }
 	}
-	return opt.write(env, render)
+	files, err := opt.files.render(tracedRun{doc})
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := writeFiles(files); err != nil {
+		return err
+	}
+	return opt.write(env, render, inputs...)
+}
+
+// tracedRun is what was read, in the forms that the files are made of.
+type tracedRun struct {
+	doc *reports.TraceDocument
 }
 
 func readRules(path string) ([]classify.Rule, error) {
