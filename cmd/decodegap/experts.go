@@ -1,91 +1,77 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"decodegap/reports"
 	"decodegap/roofline"
-	"decodegap/roofline/lenient"
 	"decodegap/roofline/model"
 )
 
-// expertCounts is one number, or one a MoE layer, of which the mean counts.
-type expertCounts struct{ mean float64 }
-
-func (c *expertCounts) UnmarshalJSON(data []byte) error {
-	var one float64
-	if err := json.Unmarshal(data, &one); err == nil {
-		c.mean = one
-		return nil
-	}
-	var list []float64
-	if err := json.Unmarshal(data, &list); err != nil || len(list) == 0 {
-		return fmt.Errorf("expected a number, or a list with one a MoE layer")
-	}
-	for _, v := range list {
-		c.mean += v / float64(len(list))
-	}
-	return nil
-}
-
-// measuredExperts reads --experts-file: the distinct experts a MoE layer
-// really read in a step, over the group and on the busiest expert-parallel
-// rank, such as {"batch": 32, "distinct_experts": [121, 118.5], "busiest_rank": 18}.
+// measuredExperts puts the counts of --experts-file into the workloads.
 func (o *scenarioOptions) measuredExperts(s *scenario) error {
 	if o.expertsFile == "" {
 		return nil
 	}
-	data, err := readBounded(o.expertsFile, 16<<20)
+	data, err := readBounded(o.expertsFile, 1<<20)
 	if err != nil {
 		return fmt.Errorf("--experts-file: %w", err)
 	}
-	var file struct {
-		Batch    *int          `json:"batch"`
-		Distinct *expertCounts `json:"distinct_experts"`
-		Busiest  *expertCounts `json:"busiest_rank"`
-	}
-	if err := lenient.Unmarshal(data, &file); err != nil {
+	file, err := parseExperts(data)
+	if err != nil {
 		return fmt.Errorf("--experts-file %s: %w", o.expertsFile, err)
-	}
-	if file.Distinct == nil {
-		return fmt.Errorf("--experts-file %s: field \"distinct_experts\" is missing: expected a number, or a list with one a MoE layer", o.expertsFile)
 	}
 	d := s.model.Decoder
 	for i := range s.workloads {
 		w := &s.workloads[i]
-		if file.Batch != nil && *file.Batch != w.Batch {
-			return fmt.Errorf("--experts-file %s was measured at batch %d, not %d", o.expertsFile, *file.Batch, w.Batch)
+		if file.batch != 0 && file.batch != w.Batch {
+			return fmt.Errorf("--experts-file %s: key \"batch\": it was measured at batch %d, not %d", o.expertsFile, file.batch, w.Batch)
 		}
 		if w.Batch != s.workloads[0].Batch {
-			return fmt.Errorf("--experts-file is of one batch, but --batch names several")
+			return fmt.Errorf("--experts-file %s is of one batch, but --batch names several", o.expertsFile)
 		}
-		w.DistinctExperts = file.Distinct.mean
-		if file.Busiest != nil {
-			w.BusiestExperts = file.Busiest.mean
-		}
-		if err := possible(d, *w); err != nil {
+		if err := file.possible(d, *w); err != nil {
 			return fmt.Errorf("--experts-file %s: %w", o.expertsFile, err)
+		}
+		w.DistinctExperts = file.distinct.mean
+		if file.busiest != nil {
+			w.BusiestExperts = file.busiest.mean
 		}
 	}
 	s.sources = append(s.sources, model.Source{Path: o.expertsFile, SHA256: sumOf(data), Role: "experts"})
 	s.notes = append(s.notes, reports.Warning{Code: "measured-experts", Text: fmt.Sprintf(
 		"%s: %.2f distinct experts a MoE layer, measured, in place of the %.2f expected under uniform routing",
-		o.expertsFile, file.Distinct.mean, roofline.DistinctExperts(d.Experts, d.TopK, s.workloads[0].Tokens()))})
+		o.expertsFile, file.distinct.mean, roofline.DistinctExperts(d.Experts, d.TopK, s.workloads[0].Tokens()))})
+	if file.busiest == nil && o.ep > 1 {
+		s.notes = append(s.notes, reports.Warning{Code: "busiest-rank-unknown", Text: fmt.Sprintf(
+			"%s has no \"busiest_rank\": the mean of %.2f / %d = %.2f distinct experts a rank is counted, although the busiest of the %d expert-parallel ranks reads more; measure it too for a tighter floor",
+			o.expertsFile, file.distinct.mean, o.ep, file.distinct.mean/float64(o.ep), o.ep)})
+	}
 	return nil
 }
 
 // possible checks measured counts against what routing allows.
-func possible(d *roofline.Decoder, w roofline.Workload) error {
+func (f *expertsFile) possible(d *roofline.Decoder, w roofline.Workload) error {
 	if d.Experts == 0 {
 		return fmt.Errorf("%s has no experts", d.Name)
 	}
 	most := min(float64(d.Experts), float64(d.TopK)*float64(w.Tokens()))
-	if !(w.DistinctExperts >= float64(d.TopK)) || w.DistinctExperts > most {
-		return fmt.Errorf("%v distinct experts: %d tokens that choose %d of %d can only read %d to %.0f", w.DistinctExperts, w.Tokens(), d.TopK, d.Experts, d.TopK, most)
+	for _, v := range []float64{f.distinct.least, f.distinct.most} {
+		if v < float64(d.TopK) || v > most {
+			return fmt.Errorf("key \"distinct_experts\": %v distinct experts: %d tokens that choose %d of %d can only read %d to %.0f", v, w.Tokens(), d.TopK, d.Experts, d.TopK, most)
+		}
 	}
-	if b := w.BusiestExperts; b != 0 && (b < w.DistinctExperts/float64(w.EP) || b > float64(d.Experts/w.EP)) {
-		return fmt.Errorf("%v experts on the busiest rank: expected %.2f to %d with ep %d", b, w.DistinctExperts/float64(w.EP), d.Experts/w.EP, w.EP)
+	if f.busiest == nil {
+		return nil
+	}
+	// A whole file's mean may be a rounded one.
+	least, block := f.distinct.mean/float64(w.EP)*(1-1e-9), float64(d.Experts)/float64(w.EP)
+	if b := f.busiest; b.mean < least || b.most > block {
+		v := b.mean
+		if b.most > block {
+			v = b.most
+		}
+		return fmt.Errorf("key \"busiest_rank\": %v experts on the busiest rank: expected %.2f to %.0f with ep %d", v, least, block, w.EP)
 	}
 	return nil
 }
