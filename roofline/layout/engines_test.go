@@ -363,6 +363,19 @@ func TestAnyExpertParallelDegreeOfVLLM(t *testing.T) {
 	}
 }
 
+// TestModelsRememberExpertCounts: the points of a sweep share them, and a copy
+// of the decoder with other formats does too.
+func TestModelsRememberExpertCounts(t *testing.T) {
+	d := decoder(t, "deepseek-v3")
+	if d.Counts == nil || d.Draft.Counts == nil {
+		t.Error("every floor of every point computes its expert counts anew")
+	}
+	w := workload(func(w *roofline.Workload) { w.TP, w.EP, w.Batch = 8, 8, 16 })
+	if got, want := build(t, layout.VLLM, d, w).Busiest, roofline.BusiestRankExperts(256, 8, 16, 8); got != want {
+		t.Errorf("busiest rank: got %v experts, want %v", got, want)
+	}
+}
+
 // TestDraftProjection: the projection of an MTP layer is whole on every rank,
 // and split in the ideal layout and in an assumed format.
 func TestDraftProjection(t *testing.T) {
