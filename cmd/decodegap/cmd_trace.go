@@ -56,7 +56,8 @@ FORMATS
 ` + exitcode.Help,
 		Example: `  decodegap trace rank0.pt.trace.json.gz
   decodegap trace rank*.json.gz --json | jq '.ranks[].busy_ms'
-  decodegap trace rank0.pt.trace.json.gz --csv step.csv`,
+  decodegap trace rank0.pt.trace.json.gz --csv step.csv --pprof gpu.pb.gz
+  go tool pprof -http : gpu.pb.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTrace(cmd.Context(), env, args, opt) },
 	}
@@ -77,7 +78,7 @@ func runTrace(ctx context.Context, env *environment, paths []string, opt traceOp
 	if err := opt.files.check(opt.file, inputs); err != nil {
 		return err
 	}
-	trace := assemble.Trace{Formats: all.All, Many: len(paths) > 1}
+	trace := assemble.Trace{Formats: all.All, Many: len(paths) > 1, Totalled: opt.files.pprof != ""}
 	var err error
 	if trace.Rules, err = readRules(opt.rules); err != nil {
 		return err
@@ -108,7 +109,7 @@ func runTrace(ctx context.Context, env *environment, paths []string, opt traceOp
 	if opt.json {
 		render = func(w io.Writer) error { return writeJSON(w, doc) }
 	}
-	files, err := opt.files.render(tracedRun{doc})
+	files, err := opt.files.render(tracedRun{doc, &trace})
 	if err != nil {
 		return err
 	}
@@ -123,7 +124,8 @@ func runTrace(ctx context.Context, env *environment, paths []string, opt traceOp
 
 // tracedRun is what was read, in the forms that the files are made of.
 type tracedRun struct {
-	doc *reports.TraceDocument
+	doc   *reports.TraceDocument
+	trace *assemble.Trace
 }
 
 func readRules(path string) ([]classify.Rule, error) {

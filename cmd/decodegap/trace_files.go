@@ -10,11 +10,13 @@ import (
 
 // traceFiles are the files that trace writes beside its output.
 type traceFiles struct {
-	csv string
+	csv   string
+	pprof string
 }
 
 func (o *traceFiles) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.csv, "csv", "", "also write the components of the median steps and all kernels to `FILE`, as a table")
+	f.StringVar(&o.pprof, "pprof", "", "also write GPU time by component, kernel and rank to `FILE`, for go tool pprof")
 }
 
 // traceFile is one of them, with what makes its content.
@@ -28,6 +30,7 @@ func (o *traceFiles) list(made tracedRun) []traceFile {
 	var out []traceFile
 	for _, f := range []traceFile{
 		{"--csv", o.csv, func(w io.Writer) error { return writeTraceCSV(w, made.doc) }},
+		{"--pprof", o.pprof, func(w io.Writer) error { return writeTracePprof(w, made) }},
 	} {
 		if f.path != "" {
 			out = append(out, f)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
+
 	"decodegap/cmd/internal/assemble"
 	"decodegap/reports"
 	"decodegap/traces/all"
@@ -17,13 +19,13 @@ import (
 // readTraces reads files of testdata/traces.
 func readTraces(t *testing.T, files ...string) tracedRun {
 	t.Helper()
-	run := assemble.Trace{Formats: all.All, Many: len(files) > 1}
+	run := assemble.Trace{Formats: all.All, Many: len(files) > 1, Totalled: true}
 	for _, f := range files {
 		if err := run.Read(context.Background(), "../../testdata/traces/"+f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return tracedRun{run.Document()}
+	return tracedRun{run.Document(), &run}
 }
 
 // TestTraceCSV: the parts of the step add up to it, the kernels to the
@@ -73,5 +75,46 @@ func TestTraceCSV(t *testing.T) {
 	}
 	if want := doc.Ranks[0]; math.Abs(kernels-want.KernelTimeMs) > 1e-9 || int64(counted) != want.Kernels+1 {
 		t.Errorf("%d kernels, %v ms; want %d, %v", counted, kernels, want.Kernels+1, want.KernelTimeMs)
+	}
+}
+
+// TestTracePprof: the profile's sums are the device's, to the nanosecond and
+// the operation, and each component's kernels are below it.
+func TestTracePprof(t *testing.T) {
+	for _, files := range [][]string{
+		{"captured/llama8b_graph_b1.json.gz"}, {"kineto/merged.json"}, {"captured/llama8b_graph_b1.json.gz", "captured/qwen3moe_graph_b1.json.gz"},
+	} {
+		made := readTraces(t, files...)
+		var b bytes.Buffer
+		if err := writeTracePprof(&b, made); err != nil {
+			t.Fatal(err)
+		}
+		p, err := profile.Parse(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.DefaultSampleType != "gpu_time" || p.DurationNanos <= 0 || len(p.SampleType) != 2 || p.SampleType[0].Unit != "nanoseconds" {
+			t.Errorf("%s: %s, %d ns, %v", files, p.DefaultSampleType, p.DurationNanos, p.SampleType)
+		}
+		kernels, ops := map[string]int64{}, map[string]int64{}
+		for _, s := range p.Sample {
+			rank := strings.Join(s.Label["rank"], ",")
+			ops[rank] += s.Value[1]
+			if len(s.Location) != 2 {
+				t.Fatalf("%s: a stack of %d frames", files, len(s.Location))
+			}
+			if c := s.Location[1].Line[0].Function.Name; c != "memcpy" && c != "memset" {
+				kernels[rank] += s.Value[0]
+			}
+		}
+		for _, r := range made.doc.Ranks {
+			rank := strconv.Itoa(r.Rank)
+			if ops[rank] != r.GPUOps || math.Abs(float64(kernels[rank])/1e6-r.KernelTimeMs) > 1e-9 {
+				t.Errorf("%s: rank %s: %d operations, kernels %d ns; want %d, %v ms", files, rank, ops[rank], kernels[rank], r.GPUOps, r.KernelTimeMs)
+			}
+		}
+		if len(ops) != len(made.doc.Ranks) {
+			t.Errorf("%s: ranks %v", files, ops)
+		}
 	}
 }

@@ -20,12 +20,15 @@ type Trace struct {
 	Rules   []classify.Rule // the user's, before the embedded ones
 	Step    *regexp.Regexp  // annotations that are steps, nil to find them
 	Many    bool            // warnings name their file
+	// Totalled asks for Totals, which cost time for each operation.
+	Totalled bool
 
 	Events int64 // read whole, of all files
 
 	doc     reports.TraceDocument
 	devices []*tracedDevice
 	kernels kernelSums
+	totals  operationTotals
 	taken   map[int]string // rank → the file that has it
 	rules   *classify.Classifier
 	known   knownTime
@@ -54,6 +57,9 @@ func (t *Trace) Read(ctx context.Context, path string) error {
 	}
 	defer r.Close()
 	f := newTracedFile()
+	if t.Totalled {
+		f.totals = &operationTotals{}
+	}
 	for e, err := range r.Events() {
 		if err != nil {
 			f.fault = err
@@ -94,6 +100,9 @@ func (t *Trace) sums(r traces.Reader) bool {
 			for _, k := range sums {
 				class := t.rules.Kernel(classify.Kernel{Name: k.Name})
 				t.kernels.sum(k, class)
+				if t.Totalled {
+					t.totals.add(totalKey{-1, -1, k.Name, string(class.Component)}, k.Count, k.Total)
+				}
 				t.known.add(k.Total, class)
 			}
 			return true
@@ -142,11 +151,17 @@ func (t *Trace) file(path string, meta traces.Meta, f *tracedFile) {
 			d.classify(t.rules, f.ops)
 			d.find(t.Step)
 			t.count(d, left == 0)
+			if t.Totalled && left == 0 {
+				t.total(d)
+			}
 		}
 		t.devices = append(t.devices, d)
 	}
 	if left > 0 {
 		t.kernels.join(f.kernels)
+		if f.totals != nil {
+			t.totalAll(*f.totals, rank)
+		}
 	}
 }
 
@@ -196,6 +211,7 @@ type tracedFile struct {
 	collect  traces.Collector
 	ops      *openOps
 	kernels  kernelSums
+	totals   *operationTotals // nil unless asked for
 	launches int64
 	seen     int
 	fault    error
@@ -210,6 +226,9 @@ func (f *tracedFile) add(e traces.Event) {
 	f.lines.Add(e)
 	f.collect.Add(e)
 	f.ops.add(e)
+	if f.totals != nil && e.Kind.IsGPU() {
+		f.totals.operation(e, e.Rank, "")
+	}
 	switch e.Kind {
 	case traces.Kernel:
 		f.kernels.add(e.Name, e.Dur, classify.Class{})
