@@ -20,20 +20,23 @@ type Timeline struct {
 func (t Timeline) Span() int64 { return t.End - t.Start }
 
 // Timelines gathers the GPU operations of events, one Timeline a rank and
-// device. It holds 16 bytes an operation.
+// device. Its memory does not grow with the operations: past a budget their
+// intervals go, sorted, to a temporary file.
 type Timelines struct {
 	lines map[place]*line
 	last  *line
 	at    place
+	busy  busy
+	fault error
 }
 
 type place struct{ rank, device int }
 
 type line struct {
 	Timeline
-	streams   map[int64]struct{}
-	stream    int64 // seen last
-	intervals []interval
+	index   int64
+	streams map[int64]struct{}
+	stream  int64 // seen last
 }
 
 // Add takes an event; what is no GPU operation is ignored.
@@ -60,7 +63,7 @@ func (t *Timelines) Add(e Event) {
 		l.stream = e.Stream
 	}
 	l.Start, l.End = min(l.Start, e.Start), max(l.End, e.End())
-	l.intervals = append(l.intervals, interval{e.Start, e.End()})
+	t.busy.add(l.index, e.Start, e.End())
 }
 
 func (t *Timelines) line(p place) *line {
@@ -69,45 +72,34 @@ func (t *Timelines) line(p place) *line {
 		if t.lines == nil {
 			t.lines = map[place]*line{}
 		}
-		l = &line{Timeline: Timeline{Rank: p.rank, Device: p.device}, streams: map[int64]struct{}{}}
+		l = &line{Timeline: Timeline{Rank: p.rank, Device: p.device}, index: int64(len(t.lines)), streams: map[int64]struct{}{}}
 		t.lines[p] = l
 	}
 	return l
 }
 
-// Done gives the timelines by rank and device. The intervals are sorted in
-// place and forgotten.
+// Done gives the timelines by rank and device, and forgets them.
 func (t *Timelines) Done() []Timeline {
+	busy, err := t.busy.lengths(len(t.lines))
 	var out []Timeline
 	for _, l := range slices.SortedFunc(maps.Values(t.lines), func(a, b *line) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Device, b.Device))
 	}) {
-		l.Busy = union(l.intervals)
-		l.intervals = nil
+		l.Busy = busy[l.index]
 		l.Timeline.Streams = len(l.streams)
 		out = append(out, l.Timeline)
 	}
-	*t = Timelines{}
+	t.Close()
+	t.fault = err
 	return out
 }
 
-// union is the length of the union of the intervals, which it sorts.
-func union(all []interval) int64 {
-	if !slices.IsSortedFunc(all, byStart) {
-		slices.SortFunc(all, byStart)
-	}
-	var busy int64
-	var end int64
-	for i, x := range all {
-		if i == 0 || x.start > end {
-			busy += x.end - x.start
-			end = x.end
-		} else if x.end > end {
-			busy += x.end - end
-			end = x.end
-		}
-	}
-	return busy
-}
+// Fault says why the busy times that Done gave are wrong: the temporary file
+// could not be read back. Almost always nil.
+func (t *Timelines) Fault() error { return t.fault }
 
-func byStart(a, b interval) int { return cmp.Compare(a.start, b.start) }
+// Close forgets all, for those who do not come to Done.
+func (t *Timelines) Close() {
+	t.busy.close()
+	*t = Timelines{busy: t.busy}
+}
