@@ -19,6 +19,10 @@ import (
 	"time"
 )
 
+// capturedTrace is what a long trace is made of. As the cases, it is named
+// from the repository's root.
+const capturedTrace = "testdata/traces/captured/llama8b_graph_b1.json.gz"
+
 func main() {
 	if err := run(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: "+err.Error())
@@ -31,6 +35,7 @@ func run(args []string, stdout io.Writer) error {
 	program := flags.String("program", "./decodegap", "the `file` to time")
 	runs := flags.Int("n", 15, "timed `runs` of each case, after one untimed")
 	match := flags.String("match", "", "only cases whose name this regular `expression` finds")
+	trace := flags.Int("trace", 0, "instead: read a generated Kineto file of so many `MB`")
 	file := flags.String("o", "", "also write the table to `file`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -51,7 +56,12 @@ func run(args []string, stdout io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	table, err := measure(path, dir, *runs, only)
+	var table string
+	if *trace != 0 {
+		table, err = measureTrace(path, dir, capturedTrace, *trace, *runs)
+	} else {
+		table, err = measure(path, dir, *runs, only)
+	}
 	if err != nil {
 		return err
 	}
