@@ -56,7 +56,7 @@ FORMATS
 ` + exitcode.Help,
 		Example: `  decodegap trace rank0.pt.trace.json.gz
   decodegap trace rank*.json.gz --json | jq '.ranks[].busy_ms'
-  decodegap trace rank0.pt.trace.json.gz --csv step.csv --pprof gpu.pb.gz
+  decodegap trace rank0.pt.trace.json.gz --csv step.csv --pprof gpu.pb.gz --perfetto step.json
   go tool pprof -http : gpu.pb.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTrace(cmd.Context(), env, args, opt) },

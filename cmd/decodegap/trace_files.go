@@ -10,13 +10,15 @@ import (
 
 // traceFiles are the files that trace writes beside its output.
 type traceFiles struct {
-	csv   string
-	pprof string
+	csv      string
+	pprof    string
+	perfetto string
 }
 
 func (o *traceFiles) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.csv, "csv", "", "also write the components of the median steps and all kernels to `FILE`, as a table")
 	f.StringVar(&o.pprof, "pprof", "", "also write GPU time by component, kernel and rank to `FILE`, for go tool pprof")
+	f.StringVar(&o.perfetto, "perfetto", "", "also write the median step, its slices named by component, to `FILE` for ui.perfetto.dev or chrome://tracing")
 }
 
 // traceFile is one of them, with what makes its content.
@@ -31,6 +33,7 @@ func (o *traceFiles) list(made tracedRun) []traceFile {
 	for _, f := range []traceFile{
 		{"--csv", o.csv, func(w io.Writer) error { return writeTraceCSV(w, made.doc) }},
 		{"--pprof", o.pprof, func(w io.Writer) error { return writeTracePprof(w, made) }},
+		{"--perfetto", o.perfetto, func(w io.Writer) error { return writeTracePerfetto(w, made) }},
 	} {
 		if f.path != "" {
 			out = append(out, f)

@@ -19,9 +19,18 @@ import (
 // readTraces reads files of testdata/traces.
 func readTraces(t *testing.T, files ...string) tracedRun {
 	t.Helper()
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = "../../testdata/traces/" + f
+	}
+	return readFiles(t, paths...)
+}
+
+func readFiles(t *testing.T, files ...string) tracedRun {
+	t.Helper()
 	run := assemble.Trace{Formats: all.All, Many: len(files) > 1, Totalled: true}
 	for _, f := range files {
-		if err := run.Read(context.Background(), "../../testdata/traces/"+f); err != nil {
+		if err := run.Read(context.Background(), f); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/google/pprof/profile"
+	"github.com/ianlancetaylor/demangle"
 
 	"decodegap/cmd/internal/assemble"
 	"decodegap/reports"
@@ -13,6 +14,10 @@ import (
 
 // noComponent is the frame of kernels whose component was not looked for.
 const noComponent = "component not known"
+
+// longestName bounds a demangled name, as a power of two: a short mangled name
+// can stand for a very long one.
+const longestName = 13
 
 // writeTracePprof writes the time and number of all GPU operations of the
 // trace as a pprof profile: the kernel (or copy or fill) below its component,
@@ -74,9 +79,12 @@ func (b *pprofBuilder) at(kind, name string) *profile.Location {
 	l := b.functions[kind+name]
 	if l == nil {
 		id := uint64(len(b.Function) + 1)
-		// Without a system name pprof keeps the template arguments, which tell
-		// the kernels of one library apart.
+		// Where name and system name are equal pprof cuts the template arguments
+		// off, which tell the kernels of one library apart.
 		f := &profile.Function{ID: id, Name: name}
+		if long, err := demangle.ToString(name, demangle.MaxLength(longestName)); err == nil && long != name {
+			f.Name, f.SystemName = reports.OneLine(long, 0), name
+		}
 		l = &profile.Location{ID: id, Mapping: b.Mapping[0], Address: id, Line: []profile.Line{{Function: f}}}
 		b.functions[kind+name] = l
 		b.Function = append(b.Function, f)
