@@ -1,7 +1,6 @@
 package assemble
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 
@@ -49,32 +48,22 @@ func (t *Trace) Warn(path, code, text string) {
 	t.warn(code, text)
 }
 
-// Read adds a file. The error says why nothing of it could be used.
-func (t *Trace) Read(ctx context.Context, path string) error {
-	r, err := traces.Open(path, t.Formats)
-	if err != nil {
-		return err
+// take adds a file that was read. The error says why nothing of it could be
+// used.
+func (t *Trace) take(path string, f *tracedFile) error {
+	if f.failed != nil {
+		return f.failed
 	}
-	defer r.Close()
-	f := newTracedFile()
-	if t.Totalled {
-		f.totals = &operationTotals{}
-	}
-	for e, err := range r.Events() {
-		if err != nil {
-			f.fault = err
-			continue
-		}
-		if f.add(e); f.seen%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	meta := r.Meta()
+	meta := f.reader.Meta()
 	if meta.Events == 0 {
 		if f.fault != nil {
 			return f.fault
 		}
 		return fmt.Errorf("%s: no events in it; the profiler was stopped before anything ran, or recorded nothing", path)
+	}
+	lines := f.lines.Done()
+	if err := f.lines.Fault(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	t.Events += meta.Events
 	t.doc.Files = append(t.doc.Files, reports.TraceFile{
@@ -86,10 +75,10 @@ func (t *Trace) Read(ctx context.Context, path string) error {
 	if t.rules == nil {
 		t.rules = classify.New(t.Rules...)
 	}
-	if t.sums(r) {
+	if t.sums(f.reader) {
 		return nil
 	}
-	t.file(path, meta, f)
+	t.file(path, meta, f, lines)
 	return nil
 }
 
@@ -120,8 +109,7 @@ func (k *knownTime) add(ns int64, class classify.Class) {
 }
 
 // file adds the devices of a file with a timeline.
-func (t *Trace) file(path string, meta traces.Meta, f *tracedFile) {
-	lines := f.lines.Done()
+func (t *Trace) file(path string, meta traces.Meta, f *tracedFile, lines []traces.Timeline) {
 	if len(lines) == 0 {
 		t.Warn(path, "no-gpu-events", "no GPU operation in it: CUDA or HIP activities were not recorded, the window held no GPU work, "+
 			"another profiler held the GPU, or the work ran in another process")
@@ -214,7 +202,9 @@ type tracedFile struct {
 	totals   *operationTotals // nil unless asked for
 	launches int64
 	seen     int
-	fault    error
+	fault    error // of a part of the file
+	failed   error // of all of it
+	reader   traces.Reader
 }
 
 func newTracedFile() *tracedFile {

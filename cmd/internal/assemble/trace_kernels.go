@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"decodegap/reports"
@@ -9,22 +10,28 @@ import (
 	"decodegap/traces/classify"
 )
 
-// maxDurations bounds what is kept of one kernel for its median; past it the
-// median is left out.
-const maxDurations = 1 << 18
+// Bounds of the different durations that are kept for medians, of one kernel
+// and of all; past it the median is left out. A kernel that runs a million
+// times has a few thousand: they are whole nanoseconds.
+const (
+	maxDurations    = 1 << 14
+	maxAllDurations = 1 << 18
+)
 
 // kernelSums adds up kernels by name and component: one GEMM kernel may serve
 // several.
 type kernelSums struct {
-	sums map[kernelKey]*kernelSum
+	sums      map[kernelKey]*kernelSum
+	durations int // that are kept, of all
 }
 
 type kernelKey struct{ name, component string }
 
 type kernelSum struct {
 	count, total int64
-	durations    []int64
-	median       *int64 // as a summary states it
+	durations    map[int64]int64 // ns → how often
+	many         bool            // too many durations to keep
+	median       *int64          // as a summary states it
 	library      string
 	unknown      bool
 }
@@ -46,9 +53,43 @@ func (k *kernelSums) add(name string, dur int64, class classify.Class) {
 	s := k.of(name, class)
 	s.count++
 	s.total += dur
-	if len(s.durations) <= maxDurations {
-		s.durations = append(s.durations, dur)
+	if s.many {
+		return
 	}
+	if s.durations == nil {
+		s.durations = map[int64]int64{}
+	}
+	before := len(s.durations)
+	s.durations[dur]++
+	if len(s.durations) == before {
+		return
+	}
+	if k.durations++; len(s.durations) > maxDurations || k.durations > maxAllDurations {
+		k.durations -= len(s.durations)
+		s.durations, s.many = nil, true
+	}
+}
+
+// middle is the median of the durations in ns, if they are those of all.
+func (s *kernelSum) middle() (float64, bool) {
+	var n int64
+	for _, times := range s.durations {
+		n += times
+	}
+	if n == 0 || n != s.count {
+		return 0, false
+	}
+	low, high, seen := int64(0), int64(0), int64(0)
+	for _, dur := range slices.Sorted(maps.Keys(s.durations)) {
+		if seen <= (n-1)/2 {
+			low = dur
+		}
+		if seen <= n/2 {
+			high = dur
+		}
+		seen += s.durations[dur]
+	}
+	return float64(low+high) / 2, true
 }
 
 // sum adds a line of a summary.
@@ -85,9 +126,8 @@ func (k *kernelSums) list() []reports.TraceKernel {
 		if s.median != nil {
 			us := float64(*s.median) / 1e3
 			row.MedianUs = &us
-		} else if n := len(s.durations); n > 0 && int64(n) == s.count {
-			slices.Sort(s.durations)
-			us := float64(s.durations[(n-1)/2]+s.durations[n/2]) / 2e3
+		} else if ns, ok := s.middle(); ok {
+			us := ns / 1e3
 			row.MedianUs = &us
 		}
 		out = append(out, row)
