@@ -45,9 +45,10 @@ build: ## build ./decodegap
 
 # The founding case: two benchmark series of GLM-5-NVFP4 on eight PCIe cards, the
 # launch command of the second, the team's own floor, and what is known of the
-# machine between the two.
+# machine between the two. Then a captured trace, which names what the first case
+# must leave unattributed.
 FOUNDING := testdata/bench/founding
-demo: build ## build, then diagnose the founding case; reports go to out/
+demo: build ## build, then diagnose the founding case and a captured trace; reports go to out/
 	@mkdir -p out
 	@./decodegap$(EXE) diagnose glm-5-nvfp4 --hardware "RTX PRO 6000 Blackwell Workstation" --tp 8 --engine sglang \
 		--bench $(FOUNDING)/flashinfer_cutlass.jsonl,$(FOUNDING)/flashinfer_cutedsl.jsonl \
@@ -55,8 +56,12 @@ demo: build ## build, then diagnose the founding case; reports go to out/
 		--fact "flashinfer_cutlass:host.kernel=before the upgrade to 6.14.11" --fact flashinfer_cutedsl:host.kernel=6.14.11 \
 		--quiet --report out/gap.html,out/gap.pdf,out/gap.md -o out/run.json
 	@echo
-	@echo "reports  out/gap.html out/gap.pdf out/gap.md"
-	@echo "record   out/run.json    (render it again: ./decodegap report; gate on it: ./decodegap gate)"
+	@./decodegap$(EXE) diagnose llama-3.1-8b --hardware "H200 SXM" --context 540 --engine ideal \
+		--measured 7.18ms --trace testdata/traces/captured/llama8b_graph_b1.json.gz \
+		--quiet --report out/traced.html,out/traced.pdf -o out/traced.json
+	@echo
+	@echo "reports  out/gap.html out/gap.pdf out/gap.md; from a trace: out/traced.html out/traced.pdf"
+	@echo "records  out/run.json out/traced.json    (render again: ./decodegap report; gate on one: ./decodegap gate)"
 
 test: tools fmt vet unit portable modules ## every check; on Debian as root installs the tools that tests need
 

@@ -85,24 +85,6 @@ func largest(pt *RunPoint) string {
 	return fmt.Sprintf(" The largest cause is %s: %s ms of it, %s.", rungName(&r), millis(r.Ms), share)
 }
 
-// netOfProfiler takes the profiler's cost out of the host's rung: a profiler
-// slows the host, so the gap it leaves is what the host costs without it.
-func netOfProfiler(rungs []Rung) []Rung {
-	rungs = slices.Clone(rungs)
-	for _, p := range rungs {
-		if p.Cause != "profiler" || p.Ms >= 0 {
-			continue
-		}
-		for i := range rungs {
-			if r := &rungs[i]; r.Cause == "host" && r.Ms > -p.Ms {
-				r.Ms += p.Ms
-				break
-			}
-		}
-	}
-	return rungs
-}
-
 // first repeats the most useful next step.
 func first(run *Run) string {
 	if len(run.Levers) == 0 {

@@ -299,6 +299,7 @@ type CompareRow struct {
 	TPOTMs        []*float64      `json:"tpot_ms,omitempty"`    // mean, else median; absent: no series states any
 	ChangePct     []*float64      `json:"change_pct"`           // of the rate, against the first series: above 0 is faster
 	Efficiency    []RowEfficiency `json:"efficiency,omitempty"` // of run records
+	Causes        []CauseChange   `json:"causes,omitempty"`     // of run records with ledgers
 	Verdict       string          `json:"verdict"`              // faster, slower, same, ambiguous, not_comparable
 	Verdicts      []string        `json:"verdicts,omitempty"`   // of each later series, where there are several
 }

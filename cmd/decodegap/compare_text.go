@@ -30,6 +30,14 @@ func writeCompareText(w io.Writer, doc *reports.CompareDocument, width int) erro
 		return err
 	}
 	c := doc.Comparison
+	for _, r := range c.Rows {
+		if len(r.Causes) > 0 {
+			fmt.Fprintln(w)
+			if err := causesTable(r, len(doc.Series)).Write(w, width); err != nil {
+				return err
+			}
+		}
+	}
 	if len(c.Crossovers) > 0 {
 		fmt.Fprintln(w)
 	}
@@ -86,6 +94,35 @@ func compareTable(doc *reports.CompareDocument) term.Table {
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+// causesTable sets the ledgers of one operating point side by side.
+func causesTable(r reports.CompareRow, sides int) term.Table {
+	t := term.Table{Columns: []term.Column{{Title: "ms by cause, " + r.Point, Shrink: true}}}
+	for i := range sides {
+		t.Columns = append(t.Columns, term.Column{Title: letter(i), Align: term.Right})
+		if i > 0 {
+			t.Columns = append(t.Columns, term.Column{Title: "change", Align: term.Right})
+		}
+	}
+	for _, c := range r.Causes {
+		cells := []string{c.Cause}
+		for i := range sides {
+			cells = append(cells, causeMs("%.3f", c.Ms[i]))
+			if i > 0 {
+				cells = append(cells, causeMs("%+.3f", c.ChangeMs[i]))
+			}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+func causeMs(format string, ms *float64) string {
+	if ms == nil {
+		return "–"
+	}
+	return fmt.Sprintf(format, *ms)
 }
 
 // rowVerdict is series i's verdict against the first.

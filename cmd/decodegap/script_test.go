@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -24,18 +25,37 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM ARGS…   the program must end with that code
 //	validate KIND FILE         FILE (or stdout) is a document of that kind
 func TestScripts(t *testing.T) {
+	runScripts(t, "script", "")
+}
+
+// TestCorpusScripts runs testdata/script/corpus/*.txtar, on captured traces too
+// large for the repository: $CORPUS is the folder that has them.
+func TestCorpusScripts(t *testing.T) {
+	corpus := os.Getenv("DECODEGAP_CORPUS")
+	if corpus == "" {
+		t.Skip("DECODEGAP_CORPUS names no folder with captured traces")
+	}
+	corpus, err := filepath.Abs(corpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runScripts(t, "script/corpus", corpus)
+}
+
+func runScripts(t *testing.T, dir, corpus string) {
 	data, err := filepath.Abs("../../testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join(data, "script"),
+		Dir:                 filepath.Join(data, filepath.FromSlash(dir)),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("TESTDATA", data)
+			e.Setenv("CORPUS", corpus)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "validate": validate},

@@ -161,7 +161,7 @@ func rungName(r reports.Rung) string {
 	if name == "replication" {
 		name = "replicated"
 	}
-	if r.Component != "" && r.Component != r.Cause {
+	if r.Component != "" && r.Component != "other" && r.Component != r.Cause { // "other" places it nowhere
 		name += ": " + r.Component
 	}
 	return name

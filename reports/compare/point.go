@@ -23,6 +23,7 @@ type point struct {
 	group       string // points of one group are ordered by concurrency
 	sides       []side
 	efficiency  []reports.RowEfficiency
+	causes      []reports.CauseChange
 }
 
 // sideAt collects a series' results at one concurrency.
@@ -135,7 +136,7 @@ func judge(d *interval, threshold float64) string {
 // row is the point as it is reported. With more than two series each has its
 // own verdict, and the row's is the one they share, else ambiguous.
 func (p point) row(threshold float64) reports.CompareRow {
-	r := reports.CompareRow{Concurrency: p.concurrency, Point: p.label, Efficiency: p.efficiency}
+	r := reports.CompareRow{Concurrency: p.concurrency, Point: p.label, Efficiency: p.efficiency, Causes: p.causes}
 	var verdicts []string
 	timed := false
 	for i, s := range p.sides {

@@ -146,6 +146,13 @@ func runPoint(key string, at []*reports.RunPoint) point {
 		}
 	}
 	out.efficiency = efficiencies(at)
+	ledgers := make([]*reports.Ledger, len(at))
+	for i, p := range at {
+		if p != nil {
+			ledgers[i] = p.Ledger
+		}
+	}
+	out.causes = reports.CauseChanges(ledgers)
 	return out
 }
 

@@ -101,3 +101,35 @@ func TestRunsTwicePoint(t *testing.T) {
 		t.Errorf("%v %+v", err, c)
 	}
 }
+
+// TestRunsCauses compares the ledgers of two records: the changes add up to
+// that of the step, the largest first, the profiler's cost out of the host's.
+func TestRunsCauses(t *testing.T) {
+	a, b := run("6.8", map[int]float64{1: 100}), run("6.8", map[int]float64{1: 10})
+	layout := reports.FloorName{Kind: "layout", Basis: "sheet"}
+	a.Points[1].Ledger = &reports.Ledger{MeasuredMs: 100, Floor: layout, FloorMs: 2, Closes: true, Rungs: []reports.Rung{
+		{Cause: "kernel", Ms: 8}, {Cause: "host", Ms: 130}, {Cause: "host", Ms: 1}, {Cause: "profiler", Ms: -41}}}
+	b.Points[1].Ledger = &reports.Ledger{MeasuredMs: 10, Floor: layout, FloorMs: 2, Closes: true, Rungs: []reports.Rung{
+		{Cause: "kernel", Ms: 5}, {Cause: "unattributed", Ms: 3}}}
+	_, c, err := Runs([]string{"a", "b"}, []*reports.Run{a, b}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	causes := c.Rows[0].Causes
+	sum := 0.0
+	var order []string
+	for _, x := range causes {
+		sum += *x.ChangeMs[1]
+		order = append(order, x.Cause)
+		if x.ChangeMs[0] != nil {
+			t.Errorf("%s: the first side changes against itself", x.Cause)
+		}
+	}
+	if sum != -90 || strings.Join(order, " ") != "host kernel unattributed floor" || *causes[0].Ms[0] != 90 {
+		t.Errorf("causes %v add up to %g, want −90", order, sum)
+	}
+	b.Points[1].Ledger.Floor.Kind = "ideal"
+	if _, c, _ = Runs([]string{"a", "b"}, []*reports.Run{a, b}, Options{}); c.Rows[0].Causes != nil {
+		t.Error("ledgers from different floors are not set side by side")
+	}
+}

@@ -24,6 +24,15 @@ type Traced struct {
 	Source   string
 }
 
+// LaunchBound is the text of the rung of late launches.
+const LaunchBound = "LAUNCH-BOUND: the GPU waits for the CPU's next launch"
+
+// graphGaps is the text of the rung of gaps between a graph's kernels.
+const graphGaps = "gaps between kernels inside a graph replay"
+
+// ReplaysGraphs says whether a rung shows that the traced step replays graphs.
+func ReplaysGraphs(text string) bool { return text == graphGaps }
+
 // idle is all time the device did nothing.
 func (t Traced) idle() Nanoseconds {
 	return t.LaunchBound + t.SyncBound + t.GraphGap + t.BetweenSteps + t.Unknown
@@ -125,8 +134,8 @@ func (e Evidence) idleRungs(boundaries Nanoseconds) []Rung {
 		cause Cause
 		text  string
 	}{
-		{t.GraphGap, DeviceIdle, "gaps between kernels inside a graph replay"},
-		{t.LaunchBound, Host, "LAUNCH-BOUND: the GPU waits for the CPU's next launch"},
+		{t.GraphGap, DeviceIdle, graphGaps},
+		{t.LaunchBound, Host, LaunchBound},
 		{t.SyncBound, Host, "the host waits for the GPU before it launches on"},
 		{t.BetweenSteps, Host, "between steps: scheduling, sampling, detokenising"},
 		{t.Unknown, DeviceIdle, "idle for a cause the trace does not show"},

@@ -105,7 +105,11 @@ func loadGGUF(path string, opt Options) (*Loaded, error) {
 		return nil, fmt.Errorf("%s: metadata: %w", path, err)
 	}
 	if len(f.Missing) > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%d parts of the model are missing (%s): their %d tensors are counted in FP16", len(f.Missing), few(f.Missing), f.MissingTensors))
+		note := fmt.Sprintf("%d parts of the model are missing (%s)", len(f.Missing), few(f.Missing))
+		if f.MissingTensors > 0 {
+			note += fmt.Sprintf(": their %d tensors are counted in FP16", f.MissingTensors)
+		}
+		d.Notes = append(d.Notes, note)
 	}
 	if len(f.Truncated) > 0 {
 		d.Notes = append(d.Notes, "files that end before their data, as a download cut short does: "+few(f.Truncated))

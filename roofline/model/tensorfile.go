@@ -68,7 +68,11 @@ func fromSafetensors(dir string, h *safetensors.Header) *tensorFile {
 		f.sources = append(f.sources, Source{Path: filepath.Join(dir, name), Role: "tensors"})
 	}
 	if len(h.Missing) > 0 {
-		f.notes = append(f.notes, fmt.Sprintf("%d of the checkpoint's files are missing (%s): %d tensors are counted from the configuration", len(h.Missing), few(h.Missing), len(h.Absent)))
+		note := fmt.Sprintf("%d of the checkpoint's files are missing (%s)", len(h.Missing), few(h.Missing))
+		if n := len(h.Absent); n > 0 {
+			note += fmt.Sprintf(": %d tensors are counted from the configuration", n)
+		}
+		f.notes = append(f.notes, note)
 	}
 	if len(h.Truncated) > 0 {
 		f.notes = append(f.notes, "files that end before their data, as a download cut short does: "+few(h.Truncated))

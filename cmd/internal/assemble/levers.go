@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"decodegap/reports"
+	"decodegap/roofline/gap"
 	"decodegap/roofline/hardware"
 )
 
@@ -66,13 +67,16 @@ func graphLever(p reports.RunPoint, findings []reports.Finding, unknown float64)
 // own cost, and kernels that take longer than their floor.
 func tracedLevers(p reports.RunPoint) []reports.Lever {
 	var launch, profiler float64
+	replays := false
 	var kernels []reports.Rung
 	for _, r := range p.Ledger.Rungs {
 		switch {
-		case r.Cause == "host" && strings.HasPrefix(r.Text, "LAUNCH-BOUND"):
+		case r.Cause == "host" && r.Text == gap.LaunchBound:
 			launch = r.Ms
 		case r.Cause == "profiler":
 			profiler = r.Ms
+		case gap.ReplaysGraphs(r.Text):
+			replays = true
 		case r.Cause == "kernel" && r.Ms > 0.02*p.Ledger.MeasuredMs:
 			kernels = append(kernels, r)
 		}
@@ -83,7 +87,11 @@ func tracedLevers(p reports.RunPoint) []reports.Lever {
 		if profiler < 0 {
 			text = fmt.Sprintf("%.1f ms of launch gaps in the trace, less the profiler's %.1f ms: at most %.1f of %.1f", launch, -profiler, most, p.Ledger.MeasuredMs)
 		}
-		out = append(out, reports.Lever{Change: "CUDA graphs, or compilation with graphs", Ms: &most, Evidence: text})
+		change := "CUDA graphs, or compilation with graphs"
+		if replays {
+			change = "launch each replay earlier: the graphs wait for the host's work between steps"
+		}
+		out = append(out, reports.Lever{Change: change, Ms: &most, Evidence: text})
 	}
 	sort.SliceStable(kernels, func(i, j int) bool { return kernels[i].Ms > kernels[j].Ms })
 	for _, r := range kernels[:min(len(kernels), 3)] {
