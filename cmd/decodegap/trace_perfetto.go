@@ -47,7 +47,7 @@ func writeTracePerfetto(w io.Writer, made tracedRun) error {
 	}
 	fmt.Fprintf(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":%s,\"traceEvents\":[", other)
 	separator := "\n"
-	threads := threadIDs{}
+	threads := newThreadIDs()
 	for _, v := range views {
 		for _, e := range viewEvents(v, threads) {
 			line, err := json.Marshal(e)
@@ -64,7 +64,7 @@ func writeTracePerfetto(w io.Writer, made tracedRun) error {
 }
 
 // viewEvents are a device's slices, the names of their threads first.
-func viewEvents(v assemble.StepView, threads threadIDs) []chromeEvent {
+func viewEvents(v assemble.StepView, threads *threadIDs) []chromeEvent {
 	device := fmt.Sprintf("device %d", v.Device)
 	if v.Name != "" {
 		device += " (" + reports.OneLine(v.Name, 100) + ")"
@@ -82,17 +82,17 @@ func viewEvents(v assemble.StepView, threads threadIDs) []chromeEvent {
 	for _, op := range v.Operations {
 		// Slices of one thread must not overlap: they would be taken for nested.
 		lane := 0
-		for lane < len(lanes[op.Stream]) && lanes[op.Stream][lane] > op.Start {
+		for lane < len(lanes[op.Stream]) && lane < maxLanes-1 && lanes[op.Stream][lane] > op.Start {
 			lane++
 		}
-		name := fmt.Sprintf("%s stream %d", device, op.Stream)
 		if lane == len(lanes[op.Stream]) {
 			lanes[op.Stream] = append(lanes[op.Stream], 0)
 		}
+		name := fmt.Sprintf("%s stream %d", device, op.Stream)
 		if lane > 0 {
 			name += fmt.Sprintf(", overlapping (%d)", lane+1)
 		}
-		lanes[op.Stream][lane] = op.End
+		lanes[op.Stream][lane] = max(op.End, lanes[op.Stream][lane])
 		args := map[string]any{"kernel": reports.OneLine(op.Name, 0), "exclusive_us": microseconds(op.Own)}
 		if op.Library != "" {
 			args["library"] = op.Library
@@ -124,27 +124,35 @@ type threadKey struct {
 	lane         int
 }
 
+// maxLanes bounds the threads of one stream: a device runs at most 128 kernels
+// at once. What overlaps more is drawn on the last one.
+const maxLanes = 128
+
 // threadIDs gives each lane a thread of its own within its rank: the stream's
 // number where that is free and small enough for every viewer.
-type threadIDs map[threadKey]int64
+type threadIDs struct {
+	ids  map[threadKey]int64
+	used map[[2]int64]bool // by rank and thread
+	next int64             // of those beyond the streams' numbers
+}
 
-func (t threadIDs) of(key threadKey) (id int64, fresh bool) {
-	if id, ok := t[key]; ok {
+func newThreadIDs() *threadIDs {
+	return &threadIDs{ids: map[threadKey]int64{}, used: map[[2]int64]bool{}, next: firstExtra}
+}
+
+// firstExtra is the first thread that is no stream's number.
+const firstExtra = 1 << 30
+
+func (t *threadIDs) of(key threadKey) (id int64, fresh bool) {
+	if id, ok := t.ids[key]; ok {
 		return id, false
 	}
-	const firstExtra = 1 << 30
-	used := map[int64]bool{}
-	for k, id := range t {
-		if k.rank == key.rank {
-			used[id] = true
-		}
+	rank := int64(key.rank)
+	if id = key.stream; key.lane != 0 || id < 0 || id >= firstExtra || t.used[[2]int64{rank, id}] {
+		id = t.next
+		t.next++
 	}
-	if id = key.stream; key.lane != 0 || id < 0 || id >= firstExtra || used[id] {
-		for id = firstExtra; used[id]; {
-			id++
-		}
-	}
-	t[key] = id
+	t.ids[key], t.used[[2]int64{rank, id}] = id, true
 	return id, true
 }
 

@@ -128,7 +128,7 @@ func TestTracePerfettoRanks(t *testing.T) {
 // devices and wild stream numbers get threads of their own; hostile names
 // stay text.
 func TestPerfettoThreads(t *testing.T) {
-	threads := threadIDs{}
+	threads := newThreadIDs()
 	wild := int64(math.MinInt64)
 	seen := map[int64]string{}
 	for device, stream := range []int64{7, 7, wild} {
@@ -151,5 +151,25 @@ func TestPerfettoThreads(t *testing.T) {
 	}
 	if len(seen) != 9 {
 		t.Errorf("%d threads, want a stream, its second lane and the gaps on 3 devices: %v", len(seen), seen)
+	}
+}
+
+// TestPerfettoLanes: however much of a stream overlaps, its threads are
+// bounded and every operation is drawn.
+func TestPerfettoLanes(t *testing.T) {
+	const n = 3 * maxLanes
+	v := assemble.StepView{Length: 2 * n}
+	for i := range int64(n) {
+		v.Operations = append(v.Operations, assemble.ViewedOperation{Start: i, End: i + n, Stream: 7, Name: "k", Component: roofline.Norm})
+	}
+	slices, threads := 0, map[int64]bool{}
+	for _, e := range viewEvents(v, newThreadIDs()) {
+		if e.Ph == "X" {
+			slices++
+			threads[e.Tid] = true
+		}
+	}
+	if slices != n || len(threads) != maxLanes {
+		t.Errorf("%d slices on %d threads, want %d on %d", slices, len(threads), n, maxLanes)
 	}
 }
