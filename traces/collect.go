@@ -10,8 +10,9 @@ import (
 // calls and the profiler's own work are not kept: no step needs them.
 type Collector struct {
 	// Budget is the most events of one kind that are kept, 0 for no bound. An
-	// event is about 150 bytes. Writers put each kind in time order, so what
-	// is kept is the beginning.
+	// event is about 150 bytes. Writers put each kind in about time order, so
+	// what is kept is the beginning. Done cuts all kinds where the first of
+	// them is no longer whole: no step lacks operations that were not kept.
 	Budget int
 
 	gpu     map[place][]Event
@@ -19,6 +20,7 @@ type Collector struct {
 	host    map[int]*hostEvents // by rank
 	count   [Overhead + 1]int
 	left    int64
+	cuts    cuts
 }
 
 type hostEvents struct{ ranges, launches, syncs []Event }
@@ -32,6 +34,7 @@ func (c *Collector) Add(e Event) {
 	}
 	if c.Budget > 0 && c.count[e.Kind] >= c.Budget {
 		c.left++
+		c.cuts.add(e)
 		return
 	}
 	c.count[e.Kind]++
@@ -85,6 +88,9 @@ func (c *Collector) Done(base int64) []Device {
 		if s := c.shadows[at]; len(s) > 0 {
 			d.Ranges = append(slices.Clone(d.Ranges), s...)
 			sortByStart(d.Ranges)
+		}
+		if c.cuts.apply(&d); len(d.GPU) == 0 {
+			continue
 		}
 		out = append(out, d)
 	}

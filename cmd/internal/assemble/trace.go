@@ -3,6 +3,7 @@ package assemble
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"decodegap/reports"
 	"decodegap/traces"
@@ -115,8 +116,13 @@ func (t *Trace) file(path string, meta traces.Meta, f *tracedFile, lines []trace
 			"another profiler held the GPU, or the work ran in another process")
 	}
 	rank := t.rankOf(path, meta)
+	devices := f.collect.Done(meta.Base)
+	kept := make([]*traces.Device, len(lines)) // of each line, nil where nothing was kept
 	var kernels int64
 	for i := range lines {
+		if k := slices.IndexFunc(devices, func(d traces.Device) bool { return d.Rank == lines[i].Rank && d.Device == lines[i].Device }); k >= 0 {
+			kept[i] = &devices[k]
+		}
 		if rank >= 0 {
 			lines[i].Rank = rank
 		}
@@ -126,15 +132,14 @@ func (t *Trace) file(path string, meta traces.Meta, f *tracedFile, lines []trace
 		t.Warn(path, "launches-without-kernels", fmt.Sprintf("%d launches but %d kernels: a graph-capture phase, or a capture that lost its GPU side; "+
 			"record while requests are decoded", f.launches, kernels))
 	}
-	devices := f.collect.Done(meta.Base)
 	left := f.collect.Left()
 	if left > 0 {
 		t.Warn(path, "steps-of-the-beginning", fmt.Sprintf("steps and components are of the first %d events of each kind; counts, spans and busy times are of the whole file", maxTraceEvents))
 	}
 	for i, l := range lines {
 		d := &tracedDevice{line: l, name: meta.Devices[l.Device], path: path}
-		if i < len(devices) {
-			d.Device = devices[i]
+		if kept[i] != nil {
+			d.Device = *kept[i]
 			d.Rank = l.Rank
 			d.classify(t.rules, f.ops)
 			d.find(t.Step)
