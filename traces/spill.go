@@ -71,6 +71,7 @@ type runReader struct {
 	now  piece
 	file *bufio.Reader
 	held []piece
+	raw  [pieceBytes]byte
 }
 
 // next says whether there is another piece, which is then in now.
@@ -82,7 +83,7 @@ func (r *runReader) next() (bool, error) {
 		r.now, r.held = r.held[0], r.held[1:]
 		return true, nil
 	}
-	var raw [pieceBytes]byte
+	raw := &r.raw
 	if _, err := io.ReadFull(r.file, raw[:]); err == io.EOF {
 		return false, nil
 	} else if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,7 +32,8 @@ func writeCompareText(w io.Writer, doc *reports.CompareDocument, width int) erro
 	}
 	c := doc.Comparison
 	for _, r := range c.Rows {
-		if len(r.Causes) > 0 {
+		if causes := changed(r.Causes); len(causes) > 0 {
+			r.Causes = causes
 			fmt.Fprintln(w)
 			if err := causesTable(r, len(doc.Series)).Write(w, width); err != nil {
 				return err
@@ -94,6 +96,21 @@ func compareTable(doc *reports.CompareDocument) term.Table {
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+// changed are the causes that changed as printed; none where only what no
+// evidence explains did.
+func changed(causes []reports.CauseChange) []reports.CauseChange {
+	explained := false
+	causes = slices.DeleteFunc(slices.Clone(causes), func(c reports.CauseChange) bool {
+		moved := slices.ContainsFunc(c.ChangeMs, func(d *float64) bool { return d != nil && math.Abs(*d) >= 0.0005 })
+		explained = explained || moved && c.Cause != "unattributed"
+		return !moved
+	})
+	if !explained {
+		return nil
+	}
+	return causes
 }
 
 // causesTable sets the ledgers of one operating point side by side.

@@ -54,7 +54,8 @@ func (b *Builder) sharedMixture() moe {
 func (b *Builder) nextLayer() {
 	h := int64(b.d.Hidden)
 	b.layer(b.c.Int("num_hidden_layers"))
-	b.matrix(roofline.RoleDraft, roofline.Draft, "eh_proj", 2*h*h)
+	// Engines hold it as a plain torch.nn.Linear, which no quantized checkpoint could fill.
+	b.plain(roofline.RoleDraft, roofline.Draft, "eh_proj", 2*h*h, BF16)
 	b.norm(b.d.Hidden, "enorm", "hnorm")
 	b.launch(roofline.Draft, 1)
 	b.launch(roofline.Norm, 1)
