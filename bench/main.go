@@ -1,7 +1,8 @@
 // Command bench times the decodegap program as a shell sees it: start, floor,
 // a whole diagnosis with its reports. It prints and judges nothing: times
 // depend on the machine, so no test asserts them. Ratios to the program's own
-// start carry further than milliseconds.
+// start carry further than milliseconds. With -trace it reads a long generated
+// trace instead, and the ratio is to encoding/json.
 package main
 
 import (
