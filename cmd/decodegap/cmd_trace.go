@@ -89,11 +89,11 @@ func runTrace(ctx context.Context, env *environment, paths []string, opt traceOp
 		}
 	}
 	var failed []error
-	for _, path := range paths {
-		if err := trace.Read(ctx, path); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+	for _, err := range trace.ReadAll(ctx, paths) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
 			failed = append(failed, err)
 		}
 	}

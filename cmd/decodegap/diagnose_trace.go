@@ -24,8 +24,9 @@ func (d *diagnosis) readTrace(ctx context.Context) error {
 		return err
 	}
 	t := &assemble.Trace{Formats: all.All, Rules: rules, Many: len(d.opt.trace) > 1}
-	for _, path := range d.opt.trace {
-		if err := t.Read(ctx, path); err != nil {
+	for i, err := range t.ReadAll(ctx, d.opt.trace) {
+		path := d.opt.trace[i]
+		if err != nil {
 			return fmt.Errorf("--trace: %w", err)
 		}
 		sum, err := sumFile(path)
