@@ -53,6 +53,9 @@ func Attribute(e Evidence) Ledger {
 	text := "no trace, no probe: nothing here says where this goes"
 	if e.Traced != nil {
 		text = "what the trace leaves over"
+		if rest > small {
+			text = fmt.Sprintf("the traced step took %.3f ms: what the trace did not see of the measured one", e.traceToken(e.Traced.Step).Millis())
+		}
 	}
 	if rest < -small {
 		text = "measured below what the floor and the rungs above allow: an assumption above is too high, or the measurement is of something else"

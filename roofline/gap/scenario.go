@@ -36,7 +36,10 @@ func (s Scenario) Step(kind roofline.Kind) (roofline.Step, error) {
 	}
 	w := s.Workload
 	w.DraftTokens, w.DistinctExperts, w.BusiestExperts = 0, 0, 0
-	w.PP, w.EP = 1, 1
+	w.PP = 1
+	if s.Draft.Experts == 0 || s.Draft.Experts%max(w.EP, 1) != 0 { // an MTP layer has the model's experts, and they its layout
+		w.EP = 1
+	}
 	draft, err := engine.Build(s.Draft, w)
 	if err != nil {
 		return step, fmt.Errorf("draft model: %w", err)

@@ -156,16 +156,14 @@ func (e Evidence) idleRungs(boundaries Nanoseconds) []Rung {
 }
 
 // profiler is the profiler's own cost, taken out where the measurement was
-// made without it.
+// made without it. A measurement above the traced step has none: what the trace
+// did not see of it is unattributed.
 func (e Evidence) profiler() []Rung {
 	cost := nanos(e.Measured) - e.traceToken(e.Traced.Step)
-	if cost == 0 {
+	if cost >= 0 {
 		return nil
 	}
 	text := fmt.Sprintf("the traced step took %.3f ms, %.2f × the measured one: the profiler's cost, taken out",
 		e.traceToken(e.Traced.Step).Millis(), float64(e.traceToken(e.Traced.Step))/float64(max(nanos(e.Measured), 1)))
-	if cost > 0 {
-		text = fmt.Sprintf("the traced step took %.3f ms, less than the measured one: what the trace did not see of a step", e.traceToken(e.Traced.Step).Millis())
-	}
 	return []Rung{{Cause: Profiler, Component: roofline.Other, Text: text, Time: cost, Lo: cost, Hi: cost, Evidence: "measured without the profiler − traced step"}}
 }

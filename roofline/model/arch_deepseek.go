@@ -42,6 +42,9 @@ var deepseek = Arch{
 func (b *Builder) sharedMixture() moe {
 	b.mixtureShape()
 	width := b.c.Int("moe_intermediate_size")
+	if !b.c.Has("n_shared_experts") {
+		b.note("n_shared_experts is not in the file: no shared expert is counted")
+	}
 	return moe{
 		module: "mlp", router: "gate", experts: "experts", shared: "shared_experts",
 		width: width, sharedAt: width * b.c.IntOr(0, "n_shared_experts"),

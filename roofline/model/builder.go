@@ -171,6 +171,9 @@ func (b *Builder) experts(module string, each int64, names ...string) {
 		switch {
 		case len(portions) == 0:
 			b.h.missing = append(b.h.missing, path)
+		case hidden && b.h.lacks(path+"."): // how much is missing cannot be told
+			b.h.missing = append(b.h.missing, path)
+			portions = nil
 		case hidden:
 			portions, missing = []portion{merged(portions, params)}, 0
 		case weights > params:

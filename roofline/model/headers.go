@@ -16,6 +16,7 @@ type headers struct {
 	layers  string   // path above the decoder layers: "model", "language_model.model"
 	rooted  bool     // layers was found in the names
 	sorted  []string // module paths
+	absent  []string // modules with a tensor in a file that is not at hand
 	missing []string // modules the reading asked for and did not find
 	notes   []string
 }
@@ -102,6 +103,7 @@ func newHeaders(tensors []tensor, absent []string, q *Quant, implied *roofline.D
 	for _, name := range absent {
 		m, _ := moduleOf(name)
 		delete(h.modules, m)
+		h.absent = append(h.absent, m)
 		names = append(names, m)
 	}
 	if len(scales) > 0 && len(absent) == 0 {
@@ -268,6 +270,11 @@ func (h *headers) takeBelow(below []string) (portions []portion, weights int64, 
 		portions = addPortion(portions, portion{s.format, float64(s.bytes), s.weights, roofline.FromHeaders})
 	}
 	return portions, weights, hidden
+}
+
+// lacks says whether modules below a path are in files that are not at hand.
+func (h *headers) lacks(path string) bool {
+	return slices.ContainsFunc(h.absent, func(m string) bool { return strings.HasPrefix(m, path) })
 }
 
 // addPortion adds to the portion of the same format.

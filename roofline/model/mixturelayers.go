@@ -15,6 +15,9 @@ func (b *Builder) mixtureLayers(every int) []bool {
 	first := b.c.IntOr(0, "first_k_dense_replace")
 	stated := b.c.Has("first_k_dense_replace")
 	types := b.c.perLayer("mlp_layer_types", b.d.Layers, denseMLP, sparseMLP)
+	if !stated && types == nil {
+		b.note("neither first_k_dense_replace nor mlp_layer_types is in the file: no layer is taken as dense")
+	}
 	mixed := make([]bool, b.d.Layers)
 	for i := range mixed {
 		rule := i >= first && i%every == 0

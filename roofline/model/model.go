@@ -67,9 +67,13 @@ func build(name string, c *Config, q *Quant, h *headers, opt Options) (*roofline
 			d.Notes = append(d.Notes, fmt.Sprintf("not in the tensor headers, taken from the %s instead: %s", q.From, few(h.missing)))
 		}
 	}
-	if arch.Draft != nil && c.IntOr(0, "num_nextn_predict_layers") > 0 {
+	drafts := c.IntOr(0, "num_nextn_predict_layers")
+	if c.err != nil {
+		return nil, c.err
+	}
+	if arch.Draft != nil && drafts > 0 {
 		d.Draft = shell(name+" (MTP)", c, q)
-		d.Draft.Layers, d.Draft.AllReduces = 1, 2
+		d.Draft.Layers, d.Draft.AllReduces = 1, 3 // after attention, MLP and embedding
 		next := newBuilder(c, q, d.Draft, opt.Assume)
 		if h.has(c.IntOr(0, "num_hidden_layers")) {
 			next.h = h

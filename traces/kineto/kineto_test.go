@@ -269,6 +269,10 @@ func TestHostile(t *testing.T) {
 		"escaped quotes":  `{"traceEvents": [{"ph":"X","name":"` + strings.Repeat(`\"`, n/2),
 		"a long token":    `{"traceEvents": [` + strings.Repeat(`1`, n),
 		"array brackets":  strings.Repeat(`[`, n),
+		"nested arrays":   `{"a":` + strings.Repeat(`[`, 2*n),
+		"long metadata":   `{"a":"` + strings.Repeat("y", 20*n) + `","traceEvents":[]}`,
+		"broken metadata": `{"a": nul, "junk":"` + strings.Repeat("y", 3*n) + `","traceEvents":[]}`,
+		"no JSON at all":  `{"a":@` + strings.Repeat("y", n),
 		"wide but broken": `{"traceEvents": [` + strings.Repeat(`{"x":"`+strings.Repeat("y", 5000)+`" "z"},`, n/5000),
 	} {
 		start := time.Now()

@@ -140,7 +140,8 @@ func (r *reader) toArray(start int64, st status) bool {
 			r.i++
 			continue
 		}
-		if !r.fill(max(r.i, len(r.b)-len(mark))) {
+		r.i = max(r.i, len(r.b)-len(mark)) // the mark may stand across the edge
+		if !r.fill(r.i) {
 			break
 		}
 	}

@@ -30,7 +30,8 @@ func Levers(p reports.RunPoint, m *Machine, findings []reports.Finding) []report
 			unknown = r.Ms
 		}
 	}
-	if unknown > 0.1*p.Ledger.MeasuredMs {
+	traced := slices.ContainsFunc(p.Components, func(c reports.ComponentRow) bool { return c.ActualMs != nil })
+	if unknown > 0.1*p.Ledger.MeasuredMs && !traced {
 		levers = append(levers, reports.Lever{
 			Change:   "take a profiler trace of 20 decode steps",
 			Evidence: fmt.Sprintf("settles where the unattributed %.1f ms go; wins nothing by itself", unknown),

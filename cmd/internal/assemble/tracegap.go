@@ -3,6 +3,8 @@ package assemble
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"decodegap/reports"
 	"decodegap/roofline"
@@ -45,6 +47,7 @@ func FromTrace(doc *reports.TraceDocument) *reports.Measured {
 
 // joinTrace sets what each component took in the traced step beside its floor.
 func (p *Point) joinTrace(rows []reports.ComponentRow, t *gap.Traced) []reports.ComponentRow {
+	p.checkTrace(rows, t)
 	bandwidth, _ := p.Scenario.Machine.Bandwidth()
 	seen := map[roofline.Component]bool{}
 	for i := range rows {
@@ -72,4 +75,41 @@ func (p *Point) joinTrace(rows []reports.ComponentRow, t *gap.Traced) []reports.
 		rows = append(rows, reports.ComponentRow{Component: string(c.Name), Bound: "latency", Evidence: "config", ActualMs: &ms})
 	}
 	return rows
+}
+
+// ofModels are the components that a model has or has not; a floor has a row of
+// each that it has.
+var ofModels = []roofline.Component{
+	roofline.AttentionCore, roofline.Indexer, roofline.SSM, roofline.MLPDense, roofline.MoERouter, roofline.MoEExperts, roofline.MoEShared,
+}
+
+// checkTrace warns where the trace cannot be of this operating point: parts
+// that ran faster than their bytes allow or not at all, parts that the model
+// does not have, collectives on one GPU.
+func (p *Point) checkTrace(rows []reports.ComponentRow, t *gap.Traced) {
+	const leastMs = 0.02 // of a floor or a component, to be worth a word
+	known := map[roofline.Component]bool{}
+	var below []string
+	for _, r := range rows {
+		c := roofline.Component(r.Component)
+		known[c] = true
+		if took := t.ByComponent[c].Millis(); !c.IsComm() && r.Ms >= leastMs && took < 0.9*r.Ms {
+			below = append(below, fmt.Sprintf("%s %.3f ms, where its floor is %.3f ms", c, took, r.Ms))
+		}
+	}
+	if len(below) > 0 {
+		p.warn("trace-below-floor", "the traced step took less than this operating point can (%s): is the trace of this model, batch, context and number of GPUs, or do these parts run inside other kernels?", strings.Join(below, "; "))
+	}
+	var strange []string
+	for _, c := range roofline.Components {
+		took := t.ByComponent[c.Name].Millis()
+		switch {
+		case took < leastMs:
+		case c.Name.IsComm() && p.Scenario.Workload.GPUs() == 1, !known[c.Name] && slices.Contains(ofModels, c.Name):
+			strange = append(strange, fmt.Sprintf("%s (%.3f ms)", c.Name, took))
+		}
+	}
+	if len(strange) > 0 {
+		p.warn("trace-of-another", "the traced step has what this model on these GPUs has not: %s. Is it a trace of another model or layout?", strings.Join(strange, ", "))
+	}
 }
