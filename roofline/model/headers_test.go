@@ -423,3 +423,24 @@ func TestTowersAndAdapters(t *testing.T) {
 		t.Errorf("bytes from %s, notes %q", l.BytesSource, l.Notes)
 	}
 }
+
+// TestMixedGroups reads what only the headers can tell: which module has which
+// of the configuration's formats.
+func TestMixedGroups(t *testing.T) {
+	mixed := strings.TrimSuffix(smallMoE, "}") + `, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {
+		"group_0": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}},
+		"group_1": {"targets": ["re:.*experts.*"], "weights": {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}}}}}`
+	c := newCheckpoint(t, mixed)
+	if _, err := Load(c.dir, "", Options{}); err == nil || !strings.Contains(err.Error(), "give the folder") {
+		t.Errorf("without headers: %v", err)
+	}
+	fillMoE(c, "model.", func(string) string { return "model.safetensors" })
+	c.write(t)
+	l, err := Load(c.dir, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := counted(l.Decoder), c.read("embed_tokens"); got != want {
+		t.Errorf("counted %.0f bytes, the file holds %.0f", got, want)
+	}
+}

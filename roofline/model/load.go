@@ -128,6 +128,10 @@ func decode(name, path string, data []byte, sources []Source, side string, h *te
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	mixed := q.mixed
+	if h != nil {
+		q.mixed = "" // the headers tell
+	}
 	d, err := build(name, c, q, nil, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", sources[0].Path, err)
@@ -142,7 +146,11 @@ func decode(name, path string, data []byte, sources []Source, side string, h *te
 		return nil, fmt.Errorf("%s: %w", sources[0].Path, err)
 	}
 	exact.Notes = append(exact.Notes, h.notes...)
-	exact.Notes = append(exact.Notes, differences(d, exact)...)
+	if mixed != "" {
+		exact.Notes = append(exact.Notes, fmt.Sprintf("config_groups in %s: what the headers do not hold is counted in %s", mixed, q.Default.Name))
+	} else {
+		exact.Notes = append(exact.Notes, differences(d, exact)...)
+	}
 	l := &Loaded{exact, append(sources, h.sources...)}
 	expectPublished(l, c, sources[0].Path)
 	return l, nil

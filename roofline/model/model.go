@@ -43,6 +43,9 @@ func build(name string, c *Config, q *Quant, h *headers, opt Options) (*roofline
 	if err != nil {
 		return nil, err
 	}
+	if q.mixed != "" && opt.Assume == nil {
+		return nil, fmt.Errorf("config_groups: groups in %s; read the checkpoint's tensor headers instead (give the folder)", q.mixed)
+	}
 	notes := c.applyDefaults(arch)
 	d := shell(name, c, q)
 	d.Notes = notes

@@ -14,6 +14,8 @@ import (
 
 // Quant is what a checkpoint's files say about how its matrices are stored.
 type Quant struct {
+	mixed string // config_groups in several formats: only tensor headers tell which module has which
+
 	Default Format // of every quantizable matrix that is not excluded
 	KV      roofline.DType
 	From    roofline.Evidence

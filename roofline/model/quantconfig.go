@@ -188,12 +188,17 @@ func (q *Quant) groups(groups map[string]json.RawMessage) error {
 	if len(found) == 0 {
 		return fmt.Errorf("config_groups: no group describes weights")
 	}
+	q.Default = found[0]
 	for _, f := range found[1:] {
-		if f != found[0] {
-			return fmt.Errorf("config_groups: groups in %s and %s; read the checkpoint's tensor headers instead (give the folder)", found[0].Name, f.Name)
+		if f == found[0] {
+			continue
+		}
+		q.mixed = found[0].Name + " and " + f.Name
+		q.packedBits = 0 // how many weights a word holds depends on the group
+		if f.Bytes > q.Default.Bytes {
+			q.Default = f
 		}
 	}
-	q.Default = found[0]
 	return nil
 }
 
