@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+
+	"decodegap/roofline/model/hostile"
 )
 
 // File is what the headers of a model say.
@@ -44,7 +46,7 @@ type File struct {
 func ReadFile(path string) (*File, error) {
 	f, err := readParts(path)
 	if err != nil {
-		return nil, fmt.Errorf("gguf file %s: %w", shown(path), err)
+		return nil, fmt.Errorf("gguf file %s: %w", hostile.Shown(path), err)
 	}
 	return f, nil
 }
@@ -58,7 +60,7 @@ func Read(r io.ReaderAt, size int64, path string) (*File, error) {
 		err = f.sortTensors()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("gguf file %s: %w", shown(path), err)
+		return nil, fmt.Errorf("gguf file %s: %w", hostile.Shown(path), err)
 	}
 	return f, nil
 }
@@ -153,7 +155,7 @@ func (v value) String() string {
 	case int64, uint64, bool, float64:
 		return fmt.Sprint(x)
 	case string:
-		return quote(x)
+		return hostile.Quote(x)
 	}
 	return "an array"
 }

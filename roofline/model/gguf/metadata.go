@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"decodegap/roofline/model/hostile"
 )
 
 // The numbers of the kinds of values (enum gguf_type in gguf.h).
@@ -61,10 +63,10 @@ func (m *metadata) read(c *cursor, count uint64) error {
 		}
 		key := string(b)
 		if !utf8.ValidString(key) {
-			return fmt.Errorf("at byte %d: metadata key %s is not valid UTF-8", c.offset(), quote(key))
+			return fmt.Errorf("at byte %d: metadata key %s is not valid UTF-8", c.offset(), hostile.Quote(key))
 		}
 		if _, twice := m.values[key]; twice {
-			return fmt.Errorf("at byte %d: metadata key %s is there twice", c.offset(), quote(key))
+			return fmt.Errorf("at byte %d: metadata key %s is there twice", c.offset(), hostile.Quote(key))
 		}
 		// An entry costs more than its text.
 		if m.kept += len(key) + 64; m.kept > maxKept {
@@ -72,7 +74,7 @@ func (m *metadata) read(c *cursor, count uint64) error {
 		}
 		v, err := m.value(c)
 		if err != nil {
-			return fmt.Errorf("metadata key %s: %w", quote(key), err)
+			return fmt.Errorf("metadata key %s: %w", hostile.Quote(key), err)
 		}
 		m.values[key] = v
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"decodegap/roofline/model/hostile"
 )
 
 // split is what a file says of the model it is a part of (split.no,
@@ -74,10 +76,10 @@ func readParts(path string) (*File, error) {
 			f.Missing = append(f.Missing, name)
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("part %s: %w", shown(name), err)
+			return nil, fmt.Errorf("part %s: %w", hostile.Shown(name), err)
 		case t != split{i, parts, s.tensors}:
 			return nil, fmt.Errorf("part %s says it is part %d of %d with %d tensors in all, expected %d of %d with %d",
-				shown(name), t.part, t.parts, t.tensors, i, parts, s.tensors)
+				hostile.Shown(name), t.part, t.parts, t.tensors, i, parts, s.tensors)
 		}
 	}
 	f.MissingTensors = s.tensors - int64(len(f.Tensors))
@@ -88,7 +90,7 @@ func readParts(path string) (*File, error) {
 }
 
 func (f *File) addFile(path string) (split, error) {
-	file, size, err := open(path)
+	file, size, err := hostile.Open(path)
 	if err != nil {
 		return split{}, err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"decodegap/roofline/model/hostile"
 )
 
 const (
@@ -52,10 +54,10 @@ func (f *File) tensors(c *cursor, count uint64, alignment int64, name string) (e
 			return 0, err
 		}
 		if offset%uint64(alignment) != 0 {
-			return 0, fmt.Errorf("tensor %s: offset %d, expected a multiple of the alignment %d", quote(t.Name), offset, alignment)
+			return 0, fmt.Errorf("tensor %s: offset %d, expected a multiple of the alignment %d", hostile.Quote(t.Name), offset, alignment)
 		}
 		if offset > math.MaxInt64/2 || t.Bytes > math.MaxInt64/2-alignment {
-			return 0, fmt.Errorf("tensor %s: offset %d and %d bytes are beyond any file", quote(t.Name), offset, t.Bytes)
+			return 0, fmt.Errorf("tensor %s: offset %d and %d bytes are beyond any file", hostile.Quote(t.Name), offset, t.Bytes)
 		}
 		t.File = name
 		f.Tensors = append(grow(f.Tensors, int(count)-i), t)
@@ -81,7 +83,7 @@ func readTensor(c *cursor) (t Tensor, offset uint64, err error) {
 	}
 	t.Name = string(b)
 	if !utf8.ValidString(t.Name) {
-		return t, 0, fmt.Errorf("at byte %d: tensor name %s is not valid UTF-8", c.offset(), quote(t.Name))
+		return t, 0, fmt.Errorf("at byte %d: tensor name %s is not valid UTF-8", c.offset(), hostile.Quote(t.Name))
 	}
 	if err = t.readShape(c); err == nil {
 		err = t.readType(c)
@@ -90,7 +92,7 @@ func readTensor(c *cursor) (t Tensor, offset uint64, err error) {
 		offset, err = c.u64()
 	}
 	if err != nil {
-		return t, 0, fmt.Errorf("tensor %s: %w", quote(t.Name), err)
+		return t, 0, fmt.Errorf("tensor %s: %w", hostile.Quote(t.Name), err)
 	}
 	return t, offset, nil
 }
@@ -157,7 +159,7 @@ func cover(extents []extent, tensors []Tensor, alignment int64) (end int64, err 
 		return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(min(a.bytes, 1), min(b.bytes, 1)))
 	})
 	next := int64(0)
-	name := func(e extent) string { return quote(tensors[e.index].Name) }
+	name := func(e extent) string { return hostile.Quote(tensors[e.index].Name) }
 	for i, e := range extents {
 		switch {
 		case e.offset < next && i > 0:
@@ -185,9 +187,9 @@ func (f *File) sortTensors() error {
 		switch a, b := &f.Tensors[i-1], &f.Tensors[i]; {
 		case a.Name != b.Name:
 		case a.File == b.File:
-			return fmt.Errorf("tensor %s is there twice", quote(a.Name))
+			return fmt.Errorf("tensor %s is there twice", hostile.Quote(a.Name))
 		default:
-			return fmt.Errorf("tensor %s is in %s and in %s", quote(a.Name), shown(a.File), shown(b.File))
+			return fmt.Errorf("tensor %s is in %s and in %s", hostile.Quote(a.Name), hostile.Shown(a.File), hostile.Shown(b.File))
 		}
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"decodegap/roofline/model/hostile"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 func ReadFolder(dir string) (*Header, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint folder %s: %w", shown(dir), bare(err))
+		return nil, fmt.Errorf("checkpoint folder %s: %w", hostile.Shown(dir), hostile.Bare(err))
 	}
 	var indexes, files []string
 	shards := make(map[shardSet]bool)
@@ -44,7 +46,7 @@ func ReadFolder(dir string) (*Header, error) {
 	case len(indexes) > 1:
 		return nil, ambiguous(dir, indexes)
 	case len(files) == 0:
-		return nil, fmt.Errorf("checkpoint folder %s: no *%s and no *%s in it", shown(dir), suffix, indexSuffix)
+		return nil, fmt.Errorf("checkpoint folder %s: no *%s and no *%s in it", hostile.Shown(dir), suffix, indexSuffix)
 	case len(shards) == 0 && slices.Contains(files, single):
 		files = []string{single}
 	case len(shards) == 1 && !slices.Contains(files, single):
@@ -56,7 +58,7 @@ func ReadFolder(dir string) (*Header, error) {
 	}
 	h, err := readSet(dir, files)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint folder %s: %w", shown(dir), err)
+		return nil, fmt.Errorf("checkpoint folder %s: %w", hostile.Shown(dir), err)
 	}
 	return h, nil
 }
@@ -81,9 +83,9 @@ func ambiguous(dir string, names []string) error {
 	}
 	quoted := make([]string, len(names))
 	for i, n := range names {
-		quoted[i] = quote(n)
+		quoted[i] = hostile.Quote(n)
 	}
-	return fmt.Errorf("checkpoint folder %s: it may be any of %s%s; name the file to read", shown(dir), strings.Join(quoted, ", "), more)
+	return fmt.Errorf("checkpoint folder %s: it may be any of %s%s; name the file to read", hostile.Shown(dir), strings.Join(quoted, ", "), more)
 }
 
 // shardSet is what the names of one checkpoint's files have in common.

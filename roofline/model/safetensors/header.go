@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+
+	"decodegap/roofline/model/hostile"
 )
 
 // Tensor is what a header says of one tensor.
@@ -66,9 +68,9 @@ const maxHeader = 100_000_000
 // ReadFile reads the header of one .safetensors file. A file that is one of
 // several gives its own tensors only: see ReadFolder.
 func ReadFile(path string) (*Header, error) {
-	f, size, err := open(path)
+	f, size, err := hostile.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors file %s: %w", shown(path), err)
+		return nil, fmt.Errorf("safetensors file %s: %w", hostile.Shown(path), err)
 	}
 	defer f.Close()
 	return Read(f, size, path)
@@ -79,11 +81,11 @@ func ReadFile(path string) (*Header, error) {
 func Read(r io.ReaderAt, size int64, path string) (*Header, error) {
 	var s set
 	if err := s.add(r, size, filepath.Base(path)); err != nil {
-		return nil, fmt.Errorf("safetensors file %s: %w", shown(path), err)
+		return nil, fmt.Errorf("safetensors file %s: %w", hostile.Shown(path), err)
 	}
 	h, err := s.header()
 	if err != nil {
-		return nil, fmt.Errorf("safetensors file %s: %w", shown(path), err)
+		return nil, fmt.Errorf("safetensors file %s: %w", hostile.Shown(path), err)
 	}
 	return h, nil
 }

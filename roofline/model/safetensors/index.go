@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"decodegap/roofline/model/hostile"
 )
 
 const (
@@ -19,15 +21,15 @@ const (
 func ReadIndex(path string) (*Header, error) {
 	x, err := readIndex(path)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors index %s: %w", shown(path), err)
+		return nil, fmt.Errorf("safetensors index %s: %w", hostile.Shown(path), err)
 	}
 	h, err := readSet(filepath.Dir(path), x.files)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors index %s: %w", shown(path), err)
+		return nil, fmt.Errorf("safetensors index %s: %w", hostile.Shown(path), err)
 	}
 	h.Metadata = x.metadata.kept
 	if err := x.compare(h); err != nil {
-		return nil, fmt.Errorf("safetensors index %s: %w", shown(path), err)
+		return nil, fmt.Errorf("safetensors index %s: %w", hostile.Shown(path), err)
 	}
 	return h, nil
 }
@@ -40,7 +42,7 @@ type index struct {
 }
 
 func readIndex(path string) (*index, error) {
-	f, size, err := open(path)
+	f, size, err := hostile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -82,15 +84,15 @@ func (x *index) readMap(s *scanner) error {
 	return s.object(maxName, "weight_map: an object of file names", func() error {
 		name = append(name[:0], s.text...)
 		if !s.fits || len(name) == 0 {
-			return s.fail("tensor %s: expected a name of 1 to %d bytes", quote(name), maxName)
+			return s.fail("tensor %s: expected a name of 1 to %d bytes", hostile.Quote(name), maxName)
 		}
 		if err := s.string(maxName, "a file name"); err != nil {
-			return fmt.Errorf("tensor %s: %w", quote(name), err)
+			return fmt.Errorf("tensor %s: %w", hostile.Quote(name), err)
 		}
 		file, ok := number[string(s.text)]
 		if !ok {
 			if err := beside(string(s.text), s.fits); err != nil {
-				return s.fail("tensor %s: file %s: %v", quote(name), quote(s.text), err)
+				return s.fail("tensor %s: file %s: %v", hostile.Quote(name), hostile.Quote(s.text), err)
 			}
 			if len(x.files) == maxShards {
 				return s.fail("over %d files", maxShards)
@@ -152,7 +154,7 @@ func readSet(dir string, files []string) (*Header, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, name)
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", shown(name), err)
+			return nil, fmt.Errorf("%s: %w", hostile.Shown(name), err)
 		}
 	}
 	h, err := s.header()
@@ -164,7 +166,7 @@ func readSet(dir string, files []string) (*Header, error) {
 }
 
 func (s *set) addFile(path, name string) error {
-	f, size, err := open(path)
+	f, size, err := hostile.Open(path)
 	if err != nil {
 		return err
 	}
@@ -187,13 +189,13 @@ func (x *index) compare(h *Header) error {
 		}
 		switch found := len(rest) > 0 && rest[0].Name == name; {
 		case found && rest[0].File != file:
-			return fmt.Errorf("tensor %s should be in %s, but is in %s", quote(name), shown(file), shown(rest[0].File))
+			return fmt.Errorf("tensor %s should be in %s, but is in %s", hostile.Quote(name), hostile.Shown(file), hostile.Shown(rest[0].File))
 		case found:
 			rest = rest[1:]
 		case missing[file]:
 			h.Absent = append(h.Absent, Absent{Name: name, File: file})
 		default:
-			return fmt.Errorf("tensor %s should be in %s, but is not", quote(name), shown(file))
+			return fmt.Errorf("tensor %s should be in %s, but is not", hostile.Quote(name), hostile.Shown(file))
 		}
 	}
 	for _, t := range rest {

@@ -1,6 +1,10 @@
 package safetensors
 
-import "fmt"
+import (
+	"fmt"
+
+	"decodegap/roofline/model/hostile"
+)
 
 const (
 	maxValue    = 64 << 10 // bytes of one value that is kept
@@ -22,10 +26,10 @@ func (m *metadata) read(s *scanner) error {
 	return s.object(maxName, "__metadata__: an object of strings", func() error {
 		key, whole := string(s.text), s.fits
 		if err := s.string(maxValue, "a string"); err != nil {
-			return fmt.Errorf("__metadata__ %s: %w", quote(key), err)
+			return fmt.Errorf("__metadata__ %s: %w", hostile.Quote(key), err)
 		}
 		if _, twice := m.kept[key]; twice && whole {
-			return s.fail("__metadata__ %s is there twice", quote(key))
+			return s.fail("__metadata__ %s is there twice", hostile.Quote(key))
 		}
 		if whole && s.fits {
 			m.put(key, s.text)

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"decodegap/roofline/model/hostile"
 )
 
 // pack appends what a row of the table holds after the name: place, size,
@@ -42,10 +44,10 @@ func (t *table) cover(rows []row) (end int64, err error) {
 		switch {
 		case begin < end:
 			return 0, fmt.Errorf("tensor %s begins at byte %d of the data, but tensor %s ends at %d: they overlap",
-				quote(t.name(r)), begin, quote(t.name(rows[i-1])), end)
+				hostile.Quote(t.name(r)), begin, hostile.Quote(t.name(rows[i-1])), end)
 		case begin > end:
 			return 0, fmt.Errorf("tensor %s begins at byte %d of the data, expected %d: the bytes between belong to no tensor",
-				quote(t.name(r)), begin, end)
+				hostile.Quote(t.name(r)), begin, end)
 		}
 		end = begin + size
 	}

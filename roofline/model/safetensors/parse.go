@@ -3,6 +3,8 @@ package safetensors
 import (
 	"fmt"
 	"math"
+
+	"decodegap/roofline/model/hostile"
 )
 
 const (
@@ -38,7 +40,7 @@ func (p *parser) header() error {
 	seen := false
 	err := p.object(maxName, "{", func() error {
 		if !p.fits {
-			return p.fail("tensor %s: expected a name of at most %d bytes", quote(p.text), maxName)
+			return p.fail("tensor %s: expected a name of at most %d bytes", hostile.Quote(p.text), maxName)
 		}
 		if string(p.text) != "__metadata__" {
 			return p.tensor()
@@ -71,18 +73,18 @@ func (p *parser) tensor() error {
 		return p.fail("a tensor with an empty name")
 	}
 	if err := p.object(maxDType, "an object with dtype, shape and data_offsets", p.field); err != nil {
-		return fmt.Errorf("tensor %s: %w", quote(p.name), err)
+		return fmt.Errorf("tensor %s: %w", hostile.Quote(p.name), err)
 	}
 	for _, f := range []struct {
 		has  bool
 		name string
 	}{{p.hasDType, "dtype"}, {p.hasShape, "shape"}, {p.hasOffsets, "data_offsets"}} {
 		if !f.has {
-			return fmt.Errorf("tensor %s: %w", quote(p.name), p.fail("%s is missing", f.name))
+			return fmt.Errorf("tensor %s: %w", hostile.Quote(p.name), p.fail("%s is missing", f.name))
 		}
 	}
 	if err := p.check(); err != nil {
-		return fmt.Errorf("tensor %s: %w", quote(p.name), err)
+		return fmt.Errorf("tensor %s: %w", hostile.Quote(p.name), err)
 	}
 	p.packed = p.pack(p.packed[:0])
 	return p.table.add(p.name, p.packed, p.file)
@@ -122,7 +124,7 @@ func (p *parser) readDType() error {
 		p.dtype, known = p.table.dtypeOf(p.text)
 	}
 	if !known {
-		return p.fail("expected the name of an element type, got %s", quote(p.text))
+		return p.fail("expected the name of an element type, got %s", hostile.Quote(p.text))
 	}
 	return nil
 }

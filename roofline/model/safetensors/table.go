@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"decodegap/roofline/model/hostile"
 )
 
 const (
@@ -40,13 +42,13 @@ func (t *table) startFile() { t.limit = min(t.used+maxFileText, maxTableText) }
 // add puts a row into the table, its name and rest into a chunk.
 func (t *table) add(name, rest []byte, file uint32) error {
 	if len(t.rows) == maxTensors {
-		return fmt.Errorf("tensor %s: over %d tensors", quote(name), maxTensors)
+		return fmt.Errorf("tensor %s: over %d tensors", hostile.Quote(name), maxTensors)
 	}
 	var length [binary.MaxVarintLen64]byte
 	n := binary.PutUvarint(length[:], uint64(len(name)))
 	size := n + len(name) + len(rest)
 	if t.used+size > t.limit {
-		return fmt.Errorf("tensor %s: names and shapes of more than %d bytes", quote(name), t.used)
+		return fmt.Errorf("tensor %s: names and shapes of more than %d bytes", hostile.Quote(name), t.used)
 	}
 	t.used += size
 	if len(t.chunks) == 0 || t.chunks[len(t.chunks)-1].Len()+size > chunkSize {
@@ -86,10 +88,10 @@ func (t *table) sort(files []string) error {
 		switch {
 		case name != t.name(b):
 		case a.file == b.file:
-			return fmt.Errorf("tensor %s is there twice", quote(name))
+			return fmt.Errorf("tensor %s is there twice", hostile.Quote(name))
 		default:
-			return fmt.Errorf("tensor %s is in %s and in %s", quote(name),
-				shown(files[min(a.file, b.file)]), shown(files[max(a.file, b.file)]))
+			return fmt.Errorf("tensor %s is in %s and in %s", hostile.Quote(name),
+				hostile.Shown(files[min(a.file, b.file)]), hostile.Shown(files[max(a.file, b.file)]))
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package gguf
+package hostile
 
 import (
 	"strconv"
@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// quote writes a name from a file so that it is safe to print and short.
-func quote[T string | []byte](name T) string {
+// Quote writes a name from a file so that it is safe to print and short.
+func Quote[T string | []byte](name T) string {
 	s := string(name)
 	if len(s) > 120 {
 		return strconv.Quote(s[:120]) + "..."
@@ -15,9 +15,9 @@ func quote[T string | []byte](name T) string {
 	return strconv.Quote(s)
 }
 
-// shown is the path of a file, in quotes only if it would not be safe to
+// Shown is the path of a file, in quotes only if it would not be safe to
 // print without. Names in a folder may come from anywhere.
-func shown(path string) string {
+func Shown(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return path
 	}
