@@ -117,7 +117,7 @@ func (c *cursor) version() (int, error) {
 		return 0, err
 	}
 	if string(b) != magic {
-		return 0, fmt.Errorf("starts with %q, expected %q; is it a GGUF file?", b, magic)
+		return 0, fmt.Errorf("starts with %+q, expected %q; is it a GGUF file?", b, magic)
 	}
 	version, err := c.u32()
 	if err != nil {

@@ -12,6 +12,9 @@ func Quote[T string | []byte](name T) string {
 	if len(s) > 120 {
 		return strconv.Quote(s[:120]) + "..."
 	}
+	if strings.ContainsRune(s, utf8.RuneError) { // it looks like damage of ours
+		return strconv.QuoteToASCII(s)
+	}
 	return strconv.Quote(s)
 }
 
