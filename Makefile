@@ -117,7 +117,7 @@ fuzz-short: ## run every fuzz target for FUZZTIME (60s)
 	echo "$$listed" | awk '$$1 == "ok" { for (i = 0; i < n; i++) print $$2, name[i]; n = 0; next } { name[n++] = $$1 }' | \
 	while read -r package target; do \
 		echo "fuzz     $$package $$target $(FUZZTIME)"; \
-		$(call quietly,$(GO) test $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package) || exit 1; \
+		$(call quietly,$(GO) test $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10s $$package) || exit 1; \
 	done
 
 golden: ## rewrite the golden files from what the code prints now

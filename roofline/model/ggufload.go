@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"decodegap/roofline"
@@ -225,6 +226,7 @@ func (a ggufArch) headers(f *gguf.File) *headers {
 		if s == nil {
 			s = &stored{format: ggufFormat(t.Type)}
 			h.modules[m] = s
+			h.sorted = append(h.sorted, m)
 		}
 		n := int64(1)
 		for _, d := range t.Shape {
@@ -234,6 +236,7 @@ func (a ggufArch) headers(f *gguf.File) *headers {
 		s.weights += n
 		s.format.Bytes = float64(s.bytes) / float64(max(s.weights, 1))
 	}
+	slices.Sort(h.sorted)
 	return h
 }
 

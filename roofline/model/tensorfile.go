@@ -14,7 +14,7 @@ import (
 // tensorFile is what a checkpoint's tensor files say, whatever their format.
 type tensorFile struct {
 	tensors []tensor
-	absent  []string // names of tensors in files that are not at hand
+	absent  []safetensors.Absent // tensors in files that are not at hand
 	sources []Source
 	notes   []string
 }
@@ -57,13 +57,7 @@ func loadTensors(path, side string, opt Options) (*Loaded, error) {
 }
 
 func fromSafetensors(dir string, h *safetensors.Header) *tensorFile {
-	f := &tensorFile{tensors: make([]tensor, 0, len(h.Tensors))}
-	for _, t := range h.Tensors {
-		f.tensors = append(f.tensors, tensor{t.Name, t.DType, t.Shape, t.Bytes})
-	}
-	for _, t := range h.Absent {
-		f.absent = append(f.absent, t.Name)
-	}
+	f := &tensorFile{tensors: h.Tensors, absent: h.Absent}
 	for _, name := range h.Files {
 		f.sources = append(f.sources, Source{Path: filepath.Join(dir, name), Role: "tensors"})
 	}

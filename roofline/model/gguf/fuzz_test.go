@@ -3,6 +3,7 @@ package gguf
 import (
 	"bytes"
 	"encoding/binary"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,11 @@ func FuzzHeader(f *testing.F) {
 	}
 	f.Add(plain.bytes()[:len(plain.bytes())-1])
 	f.Fuzz(func(t *testing.T, file []byte) {
+		before := allocated()
 		m, err := Read(bytes.NewReader(file), int64(len(file)), "x")
+		if n := allocated() - before; n > mostAllocated {
+			t.Errorf("%d bytes allocated for a file of %d", n, len(file))
+		}
 		if err != nil {
 			checkError(t, err)
 			return
@@ -53,4 +58,15 @@ func FuzzHeader(f *testing.F) {
 			}
 		}
 	})
+}
+
+// mostAllocated is what reading any input may allocate in all, freed or not.
+const mostAllocated = 64 << 20
+
+// allocated is the bytes allocated since the start, cheap enough to ask for
+// around every input.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }

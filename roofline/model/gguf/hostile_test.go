@@ -39,9 +39,9 @@ func TestHostileHeaders(t *testing.T) {
 		{"2^63 keys", model{keyCount: 1 << 63}.bytes(), "9223372036854775808 metadata keys, expected at most 65536"},
 		{"a million keys", model{keyCount: 1_000_000}.bytes(), "1000000 metadata keys"},
 		{"more keys than there are", model{keyCount: 5}.bytes(), "the file ends at byte 24"},
-		{"2^63 tensors", model{tensorCount: 1 << 63}.bytes(), "9223372036854775808 tensors, expected at most 2000000"},
-		{"3 million tensors", model{tensorCount: 3_000_000}.bytes(), "3000000 tensors"},
-		{"more tensors than there are", model{tensorCount: 2_000_000}.bytes(), "2000000 times 25 bytes to come"},
+		{"2^63 tensors", model{tensorCount: 1 << 63}.bytes(), "9223372036854775808 tensors, expected at most 131072"},
+		{"a million tensors", model{tensorCount: 1_000_000}.bytes(), "1000000 tensors, expected at most 131072"},
+		{"more tensors than there are", model{tensorCount: 131_072}.bytes(), "131072 times 25 bytes to come"},
 		{"no key", model{pairs: []pair{{"", uint8(1)}}}.bytes(), "a metadata key of 0 bytes"},
 		{"long key", model{pairs: []pair{{long[:65536], uint8(1)}}}.bytes(), "a metadata key of 65536 bytes, expected 1 to 65535"},
 		{"key not UTF-8", model{pairs: []pair{{"a\xff", uint8(1)}}}.bytes(), `metadata key "a\xff" is not valid UTF-8`},
@@ -105,7 +105,7 @@ func TestHostileSizes(t *testing.T) {
 		m    model
 		want string
 	}{
-		{model{tensorCount: 2_000_000}, "unexpected EOF"},
+		{model{tensorCount: 131_072}, "unexpected EOF"},
 		{model{pairs: []pair{{"k", bytesOf(uint32(9), uint32(8), uint64(1<<25))}}}, "unexpected EOF"},
 		{model{pairs: []pair{{"k", bytesOf(uint32(8), uint64(1<<20))}}}, "unexpected EOF"},
 		{model{pairs: []pair{{"k", bytesOf(uint32(8), uint64(1<<29))}}}, "expected a header of at most 536870912 bytes in all"},

@@ -12,9 +12,12 @@ import (
 )
 
 const (
-	maxTensors = 2_000_000 // of one model
-	maxName    = 1024      // bytes; ggml itself has 63
-	maxRank    = 8         // ggml itself has 4
+	// maxTensors of one model. GGUF stacks a layer's experts: the largest
+	// models have some 20 tensors in each of 100 layers, old ones with experts
+	// apart about 1,000 in all.
+	maxTensors = 1 << 17
+	maxName    = 1024 // bytes; ggml itself has 63
+	maxRank    = 8    // ggml itself has 4
 	minInfo    = 8 + 1 + 4 + 4 + 8
 )
 
@@ -42,7 +45,7 @@ type extent struct {
 func (f *File) tensors(c *cursor, count uint64, alignment int64, name string) (end int64, err error) {
 	first := len(f.Tensors)
 	if count > uint64(maxTensors-first) {
-		return 0, fmt.Errorf("%d tensors, expected at most %d", count, maxTensors-first)
+		return 0, fmt.Errorf("%d tensors, expected at most %d, more than any model has", count, maxTensors-first)
 	}
 	if err := c.room(count, minInfo); err != nil {
 		return 0, fmt.Errorf("descriptions of tensors: %w", err)

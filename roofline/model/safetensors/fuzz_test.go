@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,11 @@ func FuzzHeader(f *testing.F) {
 	f.Add(valid(entry{"größe\n", "F4", []int64{3, 2}, 3}, entry{"s", "F32", nil, 4}, entry{"none", "I64", []int64{0, 7}, 0}, entry{"later", "Q9", []int64{3}, 11}))
 	f.Add(fileOf("{ \"\\u0061\\ud83d\\ude00\":{\"data_offsets\":[0,2],\"note\":[{\"x\":[-1.5e+3,true,null,\"y\"]}],\"dtype\":\"U8\",\"shape\":[2]}}  ", 2))
 	f.Fuzz(func(t *testing.T, file []byte) {
+		before := allocated()
 		h, err := Read(bytes.NewReader(file), int64(len(file)), "x")
+		if n := allocated() - before; n > mostAllocated {
+			t.Errorf("%d bytes allocated for a file of %d", n, len(file))
+		}
 		if err != nil {
 			checkError(t, err)
 			return
@@ -127,7 +132,11 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte(`{"weight_map":{},"metadata":{"total_size":1.5e3,"x":[{}],"y":"z"},"other":null}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := write(t, map[string]any{indexName: text, "x.safetensors": shardA})
+		before := allocated()
 		h, err := ReadFolder(dir)
+		if n := allocated() - before; n > mostAllocated {
+			t.Errorf("%d bytes allocated for an index of %d", n, len(text))
+		}
 		if err != nil {
 			checkError(t, err)
 			return
@@ -141,4 +150,15 @@ func FuzzIndex(f *testing.F) {
 			}
 		}
 	})
+}
+
+// mostAllocated is what reading any input may allocate in all, freed or not.
+const mostAllocated = 64 << 20
+
+// allocated is the bytes allocated since the start, cheap enough to ask for
+// around every input.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }

@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// maxTensors of one checkpoint: ten times what the largest has.
-	maxTensors = 2_000_000
+	// maxTensors of one checkpoint. The largest have three matrices of some
+	// 400 experts in 60 layers with four tensors each (weight and three
+	// scales): 290,000.
+	maxTensors = 750_000
 	// What names and shapes may take in memory, of one file and of all.
 	maxFileText  = 48 << 20
 	maxTableText = 256 << 20
@@ -42,7 +44,7 @@ func (t *table) startFile() { t.limit = min(t.used+maxFileText, maxTableText) }
 // add puts a row into the table, its name and rest into a chunk.
 func (t *table) add(name, rest []byte, file uint32) error {
 	if len(t.rows) == maxTensors {
-		return fmt.Errorf("tensor %s: over %d tensors", hostile.Quote(name), maxTensors)
+		return fmt.Errorf("tensor %s: over %d tensors, more than any checkpoint has; is it one?", hostile.Quote(name), maxTensors)
 	}
 	var length [binary.MaxVarintLen64]byte
 	n := binary.PutUvarint(length[:], uint64(len(name)))
