@@ -122,6 +122,7 @@ type Floor struct {
 	ComputeMs  *float64 `json:"compute_ms,omitempty"` // absent: no compute ceiling known
 	CommMs     float64  `json:"comm_ms"`
 	LaunchMs   float64  `json:"launch_ms"`
+	PipelineMs *float64 `json:"pipeline_ms,omitempty"` // in the other pipeline stages, their launches apart; absent with one stage
 }
 
 // ComponentRow is one component of the busiest rank's step under the engine's
@@ -134,7 +135,7 @@ type ComponentRow struct {
 	FLOPs       float64 `json:"flops"`
 	CommBytes   float64 `json:"comm_bytes"`
 	Launches    int     `json:"launches"`
-	Ms          float64 `json:"ms"`       // per step, at the layout (comm rows: latency) floor
+	Ms          float64 `json:"ms"`       // per step, at the layout (comm rows: latency) floor, without launches
 	IdealMs     float64 `json:"ideal_ms"` // the same work split evenly over all GPUs
 	Bound       string  `json:"bound"`    // memory, compute, network, latency
 	Evidence    string  `json:"evidence"` // headers, side-file, config, assumption

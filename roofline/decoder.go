@@ -53,7 +53,16 @@ type Tensor struct {
 	Uncounted bool
 	// IndexNorm: a norm that only the sparse-attention index needs.
 	IndexNorm bool
+
+	At *Places // of the instances
 }
+
+// Places are the decoder blocks, counted from 0, that hold the instances of a
+// folded entry, one for each; Ends for what is before or behind the blocks.
+type Places []int
+
+// Ends is the place of embedding, final norm and head.
+const Ends = -1
 
 // Evidence says where a byte count comes from.
 type Evidence string
@@ -96,6 +105,8 @@ type Cache struct {
 	Window int // sliding window in tokens, 0 for none
 	Chunk  int // chunked attention, 0 for none
 	TopK   int // sparse selection, 0 for none; only without DenseAttention
+
+	At *Places // of the layers
 }
 
 // Kernels is how many kernels a component adds to the critical path of each of
@@ -107,6 +118,8 @@ type Kernels struct {
 	Repeat    int
 	Count     int
 	OnlyDense bool // only when a sparse-attention model runs without its index
+
+	At *Places // of the layers
 }
 
 // Decoder is a model as one decode step sees it: the weights it reads and the

@@ -37,7 +37,8 @@ type Term struct {
 	Memory  unit.Seconds
 	Compute unit.Seconds // 0 where no compute ceiling is known
 	Bound   Bound
-	Network *Ceiling // the latency of one exchange, nil for other terms
+	Network *Ceiling     // the latency of one exchange, nil for other terms
+	Launch  unit.Seconds // the part of Time that is kernel boundaries
 }
 
 // Floor is a bound on the time of one decode step.
@@ -48,8 +49,12 @@ type Floor struct {
 	Memory  unit.Seconds // all bytes / bandwidth
 	Compute unit.Seconds // all FLOPs / peak
 	Comm    unit.Seconds
-	Launch  unit.Seconds
+	Launch  unit.Seconds // of the other pipeline stages' kernels too
 	Terms   []Term
+
+	// Pipeline is the time a token spends in the other pipeline stages, but
+	// for the launches there: the term of component P2P.
+	Pipeline unit.Seconds
 
 	// ComputeKnown is false if an op's arithmetic has no ceiling on this
 	// machine; the floor then leaves its compute out, and still holds.
@@ -82,7 +87,33 @@ func Compute(s Step, m Machine, kind Kind) (Floor, error) {
 		return Floor{}, &MissingError{DRAMRead, m.Name, "give --bandwidth GB/s"}
 	}
 	f := Floor{Kind: kind, Basis: m.Ceilings[DRAMRead].Basis, ComputeKnown: true, Terms: make([]Term, 0, len(s.Ops))}
-	for _, op := range s.Ops {
+	if err := f.add(s.Ops, m, bw); err != nil {
+		return Floor{}, err
+	}
+	if len(s.Elsewhere) == 0 {
+		return f, nil
+	}
+	wait := Term{Op: Op{Component: P2P, Repeat: len(s.Elsewhere), From: FromConfig}, Bound: BoundLatency}
+	for _, ops := range s.Elsewhere {
+		stage := Floor{Kind: kind, ComputeKnown: true}
+		if err := stage.add(ops, m, bw); err != nil {
+			return Floor{}, err
+		}
+		wait.Time += stage.Total
+		wait.Op.Launches += launches(ops)
+		f.Pipeline += stage.Total - stage.Launch
+		f.Launch += stage.Launch
+		wait.Launch += stage.Launch
+		f.ComputeKnown = f.ComputeKnown && stage.ComputeKnown
+	}
+	f.Total += wait.Time
+	f.Terms = append(f.Terms, wait)
+	return f, nil
+}
+
+// add adds the ops of one GPU.
+func (f *Floor) add(ops []Op, m Machine, bw unit.BytesPerSecond) error {
+	for _, op := range ops {
 		t := Term{Op: op, Memory: op.Memory().At(bw), Bound: BoundMemory}
 		for d, flops := range op.Work {
 			if flops == 0 {
@@ -99,9 +130,9 @@ func Compute(s Step, m Machine, kind Kind) (Floor, error) {
 		if t.Compute > t.Memory {
 			t.Time, t.Bound = t.Compute, BoundCompute
 		}
-		if kind == Latency {
-			if err := latency(&f, &t, m); err != nil {
-				return Floor{}, err
+		if f.Kind == Latency {
+			if err := latency(f, &t, m); err != nil {
+				return err
 			}
 		}
 		f.Memory += t.Memory
@@ -109,7 +140,7 @@ func Compute(s Step, m Machine, kind Kind) (Floor, error) {
 		f.Total += t.Time
 		f.Terms = append(f.Terms, t)
 	}
-	return f, nil
+	return nil
 }
 
 // latency adds what the Latency floor counts beyond bytes and arithmetic.
@@ -121,6 +152,7 @@ func latency(f *Floor, t *Term, m Machine) error {
 		}
 		d := unit.Seconds(float64(n) * gap.Value)
 		f.Launch += d
+		t.Launch = d
 		t.Time += d
 	}
 	if c := t.Op.Comm; c != nil && c.Count > 0 {

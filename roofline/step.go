@@ -46,9 +46,9 @@ type Step struct {
 	Distinct float64 // distinct experts a MoE layer reads, over the group; 0 for dense models
 	Busiest  float64 // the same on the busiest expert-parallel rank
 
-	// With pipeline stages a token passes them one after another: the ops
-	// hold the whole path, of which one GPU holds the fraction PerGPU.
-	PerGPU float64
+	// With pipeline stages Ops is the work of a GPU of the busiest one, and
+	// Elsewhere that of the others, which a token passes one after another.
+	Elsewhere [][]Op
 }
 
 // Weights is what one GPU reads of the weights.
@@ -67,7 +67,7 @@ func (s Step) sum(part func(Op) unit.Bytes) unit.Bytes {
 	for _, o := range s.Ops {
 		total += part(o)
 	}
-	return total * unit.Bytes(s.PerGPU)
+	return total
 }
 
 // FLOPs is one GPU's arithmetic.
@@ -76,19 +76,26 @@ func (s Step) FLOPs() unit.FLOPs {
 	for _, o := range s.Ops {
 		total += o.FLOPs()
 	}
-	return total * unit.FLOPs(s.PerGPU)
+	return total
 }
 
 // Launches is the number of dependent kernels on a token's path.
 func (s Step) Launches() int {
-	n := 0
-	for _, o := range s.Ops {
+	n := launches(s.Ops)
+	for _, ops := range s.Elsewhere {
+		n += launches(ops)
+	}
+	return n
+}
+
+func launches(ops []Op) (n int) {
+	for _, o := range ops {
 		n += o.Launches
 	}
 	return n
 }
 
-// AllReduces returns how many all-reduces the step holds and the message of
+// AllReduces returns how many all-reduces one GPU takes part in and the message of
 // each; the largest message where they differ.
 func (s Step) AllReduces() (count int, each unit.Bytes) {
 	for _, o := range s.Ops {

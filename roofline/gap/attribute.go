@@ -140,6 +140,12 @@ func (e Evidence) latency() []Rung {
 		last := &rungs[len(rungs)-1]
 		last.Time, last.Lo, last.Hi = last.Time+left, last.Lo+left, last.Hi+left
 	}
+	if t := e.perToken(e.Latency.Pipeline - e.Layout.Pipeline); t != 0 {
+		rungs = append(rungs, Rung{
+			Cause: Latency, Component: roofline.P2P, Text: "exchanges in the other pipeline stages",
+			Time: t, Lo: t, Hi: t, Evidence: "as those of the busiest stage",
+		})
+	}
 	if t := e.perToken(e.Latency.Launch); t != 0 {
 		n := 0
 		for _, term := range e.Latency.Terms {

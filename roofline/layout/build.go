@@ -15,6 +15,15 @@ func (e Engine) Build(d *roofline.Decoder, w roofline.Workload) (roofline.Step, 
 	if err := e.check(d, w); err != nil {
 		return roofline.Step{}, err
 	}
+	if !e.Even && w.PP > 1 {
+		return e.pipeline(d, w), nil
+	}
+	return e.stage(d, w), nil
+}
+
+// stage is the step of one GPU that holds all of d, or of one that holds a
+// pipeline stage of it.
+func (e Engine) stage(d *roofline.Decoder, w roofline.Workload) roofline.Step {
 	b := newBuilder(e, d, w)
 	for _, t := range d.Tensors {
 		b.tensor(t)
@@ -26,7 +35,7 @@ func (e Engine) Build(d *roofline.Decoder, w roofline.Workload) (roofline.Step, 
 		b.kernels(k)
 	}
 	b.exchanges()
-	return b.step(), nil
+	return b.step()
 }
 
 // builder collects the ops of one step.
@@ -186,15 +195,7 @@ func (b *builder) step() roofline.Step {
 			o.Repeat = b.d.LayersWith[o.Component]
 		}
 	}
-	return roofline.Step{Ops: b.ops, Distinct: b.distinct, Busiest: b.busiest, PerGPU: b.perGPU()}
-}
-
-// perGPU is the share of a token's path that the GPU with the most layers holds.
-func (b *builder) perGPU() float64 {
-	if b.engine.Even || b.w.PP == 1 {
-		return 1
-	}
-	return float64(ceilDiv(b.d.Layers, b.w.PP)) / float64(b.d.Layers)
+	return roofline.Step{Ops: b.ops, Distinct: b.distinct, Busiest: b.busiest}
 }
 
 // weaker is the less certain of two sources: a sum is as good as its worst part.

@@ -33,6 +33,9 @@ type Engine struct {
 	// WholeTiedHead: a head tied to the embedding is whole on every rank.
 	WholeTiedHead bool
 
+	// Stages is how many decoder blocks each pipeline stage has by default,
+	// the first stage first.
+	Stages func(layers, stages int) []int
 	// OneSlot: pipeline stages take the whole batch one after another. Engines
 	// without it keep one part of the batch in every stage.
 	OneSlot bool

@@ -30,6 +30,15 @@ var LlamaCPP = Engine{
 	OneSlot:       true,      // src/llama-context.cpp: pipeline_parallel overlaps micro-batches, and a decode batch is one
 	ReducedValue:  ggmlReducedValue,
 	Limits:        []Limit{llamaLimits},
+	// src/llama-model.cpp load_tensors: the head counts as one more layer, and
+	// layer i of L+1 lies on GPU ⌊i·N/(L+1)⌋ where all GPUs have the same memory free.
+	Stages: func(layers, stages int) []int {
+		counts := make([]int, stages)
+		for i := range layers {
+			counts[i*stages/(layers+1)]++
+		}
+		return counts
+	},
 	Differences: []string{
 		"-sm row is not laid out: the CUDA backend, and with it HIP, dropped it (ggml-org/llama.cpp#24216); it cut only dense weights by rows (docs/multi-gpu.md) and left caches and all other weights on the GPU that owns the layer (ggml-org/llama.cpp#10026).",
 		"FFN and expert widths are cut in multiples of 128 columns, or of the quantization block where that is larger, so the busiest GPU may read more than 1/n (src/llama-model.cpp: blck_size_perf).",

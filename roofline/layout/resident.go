@@ -12,6 +12,17 @@ func (e Engine) Resident(d *roofline.Decoder, w roofline.Workload) (weights, cac
 	if err := e.check(d, w); err != nil {
 		return 0, 0, err
 	}
+	for _, stage := range e.stages(d, w) {
+		stageWeights, stageCaches := e.resident(stage, w)
+		if stageWeights+stageCaches > weights+caches {
+			weights, caches = stageWeights, stageCaches
+		}
+	}
+	return weights, caches, nil
+}
+
+// resident is what one GPU of a stage holds.
+func (e Engine) resident(d *roofline.Decoder, w roofline.Workload) (weights, caches unit.Bytes) {
 	b := newBuilder(e, d, w)
 	if !e.Even {
 		b.sequences = ceilDiv(w.Batch, w.DP) // of all slots: a stage keeps the caches of each
@@ -38,8 +49,7 @@ func (e Engine) Resident(d *roofline.Decoder, w roofline.Workload) (weights, cac
 	for _, o := range b.ops {
 		caches += o.KVRead
 	}
-	share := unit.Bytes(b.perGPU())
-	return weights * share, caches * share, nil
+	return weights, caches
 }
 
 // tableShare is how much of the input embedding one GPU holds.

@@ -27,6 +27,8 @@ var SGLang = Engine{
 		roofline.RoleShared: {OverAll, "sglang srt/models/deepseek_v2.py DeepseekV2MoE: shared_experts are in group \"tp\", which spans all GPUs, unless an all-to-all backend is chosen"},
 		roofline.RoleHead:   {OverAll, "sglang srt/models/deepseek_v2.py: lm_head uses the attention group only with --enable-dp-lm-head"},
 	},
+	// srt/distributed/utils.py get_pp_indices: the last stages have one more.
+	Stages: func(layers, stages int) []int { return spreadLayers(layers, stages, stages-layers%stages) },
 	Differences: []string{
 		"The absorbed kv_b is dequantized to BF16 where the checkpoint has FP8 in blocks of 128, unless SGLANG_USE_DEEPGEMM_BMM is set on Hopper; its FP8 bytes are counted (srt/models/deepseek_common/deepseek_weight_loader.py: w_kc, w_vc).",
 		"With the fused indexer projection (CUDA, indexer_rope_interleave) wk and weights_proj are BF16 whatever the checkpoint has; their stored bytes are counted (srt/layers/attention/dsa/dsa_indexer.py: wk_weights_proj).",

@@ -42,6 +42,8 @@ var TRTLLM = Engine{
 		}
 		return nil
 	}},
+	// mapping.py pp_layers: torch.tensor_split gives the first stages one more.
+	Stages: func(layers, stages int) []int { return spreadLayers(layers, stages, 0) },
 	Differences: []string{
 		"The indexer's wk and weights_proj are one FP32 matrix; their stored bytes are counted (attention_backend/sparse/dsa/indexer.py: _fused_wk_wp_weight).",
 		"MiniMax-M2 gathers q and k of all ranks in every layer for its QK norm: two all-gathers that are not counted (models/modeling_minimaxm2.py: apply_qk_norm).",

@@ -40,6 +40,9 @@ var VLLM = Engine{
 		}
 		return fmt.Sprintf("--ep %d: vLLM itself only spreads whole experts over all tp·dp = %d GPUs (--enable-expert-parallel) or none: this floor is for the hypothetical layout of %d expert-parallel ranks, each cut over %d GPUs", w.EP, all, w.EP, all/w.EP)
 	}},
+	// distributed/utils.py get_pp_indices: the rest of the layers goes one each
+	// to the stages before the last, which has the head.
+	Stages: func(layers, stages int) []int { return spreadLayers(layers, stages, stages-1-layers%stages) },
 	Differences: []string{
 		"The absorbed kv_b is kept in the activations' type (BF16) whatever the checkpoint has; its stored bytes are counted (model_executor/layers/attention/mla_attention.py: split_kv_b_proj).",
 		"The indexer's wk and weights_proj are one BF16 matrix, and an FP8 wk is dequantized while loading; their stored bytes are counted (model_executor/models/deepseek_v2.py: wk_weights_proj).",

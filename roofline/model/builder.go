@@ -24,7 +24,7 @@ type Builder struct {
 	prefix           string      // of the current layer
 	here             *exclusions // narrowed to the current layer
 
-	at   int                        // number of the current layer, −1 outside of all
+	at   int                        // number of the current layer, roofline.Ends outside of all
 	last map[roofline.Component]int // at + 2 where the component was met last
 
 	tensors map[roofline.Tensor]int // by everything but Name and Repeat
@@ -34,7 +34,7 @@ type Builder struct {
 
 func newBuilder(c *Config, q *Quant, d *roofline.Decoder, assume *Format) *Builder {
 	return &Builder{
-		c: c, q: q, d: d, assume: assume, root: "model", at: -1, last: map[roofline.Component]int{},
+		c: c, q: q, d: d, assume: assume, root: "model", at: roofline.Ends, last: map[roofline.Component]int{},
 		tensors: map[roofline.Tensor]int{}, caches: map[roofline.Cache]int{}, kernels: map[roofline.Kernels]int{},
 	}
 }
@@ -69,10 +69,11 @@ func (b *Builder) add(t roofline.Tensor) {
 	key.Name, key.Repeat = "", 0
 	if i, ok := b.tensors[key]; ok {
 		b.d.Tensors[i].Repeat++
+		*b.d.Tensors[i].At = append(*b.d.Tensors[i].At, b.at)
 		return
 	}
 	b.tensors[key] = len(b.d.Tensors)
-	t.Repeat = 1
+	t.Repeat, t.At = 1, &roofline.Places{b.at}
 	b.d.Tensors = append(b.d.Tensors, t)
 }
 
@@ -261,11 +262,12 @@ func (b *Builder) cache(c roofline.Cache) {
 	c.Repeat = 0
 	if i, ok := b.caches[c]; ok {
 		b.d.Caches[i].Repeat++
+		*b.d.Caches[i].At = append(*b.d.Caches[i].At, b.at)
 		return
 	}
 	b.caches[c] = len(b.d.Caches)
 	key := c
-	key.Repeat = 1
+	key.Repeat, key.At = 1, &roofline.Places{b.at}
 	b.d.Caches = append(b.d.Caches, key)
 }
 
@@ -283,17 +285,18 @@ func (b *Builder) foldKernels(k roofline.Kernels) {
 	b.mark(k.Component)
 	if i, ok := b.kernels[k]; ok {
 		b.d.Kernels[i].Repeat++
+		*b.d.Kernels[i].At = append(*b.d.Kernels[i].At, b.at)
 		return
 	}
 	b.kernels[k] = len(b.d.Kernels)
-	k.Repeat = 1
+	k.Repeat, k.At = 1, &roofline.Places{b.at}
 	b.d.Kernels = append(b.d.Kernels, k)
 }
 
 // ends adds embedding, final norm and head. The head is read in full, tied to
 // the embedding or not; a tied table is counted once, as the head.
 func (b *Builder) ends(tied bool) {
-	b.at = -1
+	b.at = roofline.Ends
 	b.prefix = ""
 	params := int64(b.d.Vocab) * int64(b.d.Hidden)
 	embed, norm := join(b.root, "embed_tokens"), join(b.root, "norm")

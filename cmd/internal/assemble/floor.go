@@ -108,6 +108,10 @@ func (p *Point) floor(f roofline.Floor) reports.Floor {
 		Kind: string(f.Kind), Basis: string(f.Basis), MsPerToken: ms, TokPerS: 1000 * float64(w.Batch) / ms,
 		MemoryMs: f.Memory.Millis(), CommMs: f.Comm.Millis(), LaunchMs: f.Launch.Millis(),
 	}
+	if f.Pipeline > 0 {
+		wait := f.Pipeline.Millis()
+		out.PipelineMs = &wait
+	}
 	if f.ComputeKnown {
 		c := f.Compute.Millis()
 		out.ComputeMs = &c
@@ -115,12 +119,21 @@ func (p *Point) floor(f roofline.Floor) reports.Floor {
 	return out
 }
 
-// Components is the ledger by component of the busiest rank.
+// Components is the ledger by component of the busiest rank, per step. Its
+// bytes and FLOPs add up to the point's per GPU, its times to the layout floor
+// without the rows that only have exchanges, and with them and the floor's
+// launches to the latency floor. The row comm.p2p is the wait while a token is
+// in other pipeline stages; their launches are in it too.
 func (p *Point) Components() []reports.ComponentRow {
 	rows := map[roofline.Component]*reports.ComponentRow{}
 	longest := map[roofline.Component]float64{} // of the op that decides the bound
-	for _, t := range p.Layout.Terms {
+	terms := p.Layout.Terms
+	if p.Latency != nil {
+		terms = p.Latency.Terms
+	}
+	for _, t := range terms {
 		c := t.Op.Component
+		ms := (t.Time - t.Launch).Millis()
 		r := rows[c]
 		if r == nil {
 			r = &reports.ComponentRow{Component: string(c), Bound: string(t.Bound)}
@@ -131,29 +144,26 @@ func (p *Point) Components() []reports.ComponentRow {
 		r.KVBytes += float64(t.Op.KVRead + t.Op.KVWrite)
 		r.FLOPs += float64(t.Op.FLOPs())
 		r.Launches += t.Op.Launches
-		r.Ms += t.Time.Millis()
+		r.Ms += ms
 		if t.Op.Memory() > 0 || r.Evidence == "" {
 			r.Evidence = string(t.Op.From)
 		}
 		if r.Format == "" {
 			r.Format = t.Op.Format
 		}
-		if t.Time.Millis() >= longest[c] {
-			longest[c], r.Bound = t.Time.Millis(), string(t.Bound)
+		if ms >= longest[c] {
+			longest[c], r.Bound = ms, string(t.Bound)
 		}
 		if t.Op.Comm != nil {
 			r.CommBytes += float64(t.Op.Comm.Count) * float64(t.Op.Comm.Bytes)
-			r.Bound = string(roofline.BoundLatency)
+			if t.Op.Memory() == 0 {
+				r.Bound = string(roofline.BoundLatency)
+			}
 		}
 	}
 	for _, t := range p.Ideal.Terms {
 		if r := rows[t.Op.Component]; r != nil {
 			r.IdealMs += t.Time.Millis()
-		}
-	}
-	if p.Latency != nil {
-		if r := rows[roofline.AllReduce]; r != nil {
-			r.Ms = p.Latency.Comm.Millis()
 		}
 	}
 	var out []reports.ComponentRow

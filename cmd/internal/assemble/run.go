@@ -98,6 +98,9 @@ func (p *Point) repeated() map[roofline.Component]string {
 	for c, list := range names {
 		out[c] = strings.Join(list, ", ") + " on every rank"
 	}
+	if n := len(p.layoutStep.Elsewhere); n > 0 {
+		out[roofline.P2P] = fmt.Sprintf("waits while the token is in the %d other pipeline stages", n)
+	}
 	if w.EP > 1 {
 		out[roofline.MoEExperts] = fmt.Sprintf("expert parallel: the busiest rank reads %.2f of %.2f distinct experts", p.layoutStep.Busiest, p.layoutStep.Distinct)
 	}

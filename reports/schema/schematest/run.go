@@ -131,7 +131,7 @@ func bare(batch int) reports.RunPoint {
 func floor(kind, basis string, batch int, ms float64) reports.Floor {
 	return reports.Floor{
 		Kind: kind, Basis: basis, MsPerToken: ms, TokPerS: 1000 * float64(batch) / ms,
-		MemoryMs: ms, ComputeMs: at(0.01), CommMs: 0, LaunchMs: 0,
+		MemoryMs: ms, ComputeMs: at(0.01), CommMs: 0, LaunchMs: 0, PipelineMs: at(0),
 	}
 }
 
