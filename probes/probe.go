@@ -82,6 +82,7 @@ type Host struct {
 	OS, Arch  string     // GOOS, GOARCH
 	CPU       string     // model name, empty if unknown
 	ISAs      []string   // instruction sets the kernels can use, best first
+	CPUs      []int      // logical CPUs to pin threads to, one a physical core first
 	Cores     int        // physical cores this process may run on
 	Threads   int        // hardware threads this process may run on
 	NUMA      int        // memory nodes, 0 if unknown

@@ -1,0 +1,86 @@
+//go:build cgo && linux
+
+package cpu
+
+// #include "kernels.h"
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"decodegap/probes"
+	"decodegap/roofline"
+	"decodegap/roofline/unit"
+)
+
+// readBytes is what one run of the read probe goes over: long enough that
+// starting and ending it does not count.
+const readBytes = 256 << 20
+
+// Read is the reference that every other probe is held against.
+var Read = probes.Probe{
+	Name:     "cpu/read",
+	Doc:      "reads memory and nothing else: the bandwidth that decode can reach",
+	Formula:  "bytes of the array",
+	Checked:  "the exclusive or of all words, exactly",
+	Provides: []roofline.Resource{roofline.DRAMRead},
+	Check:    func(probes.Host) error { return nil },
+	Plan: func(h probes.Host) []probes.Case {
+		return []probes.Case{{
+			Name: fmt.Sprintf("%s, all threads", unit.Bytes(readBytes)), Shape: map[string]int{"bytes": readBytes}, Bytes: readBytes,
+		}}
+	},
+	Prepare: prepareRead,
+}
+
+func prepareRead(_ context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
+	n, err := copies(h, c.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSubject(h, c, C.DG_READ, n)
+	if err != nil {
+		return nil, err
+	}
+	size := int64(c.Bytes)
+	threads := s.pool.Threads()
+	out, err := s.allocate(int64(64 * threads))
+	if err != nil {
+		return nil, err
+	}
+	random := rand.NewPCG(1, 2)
+	sums := make([]uint64, n)
+	for i := range n {
+		m, err := s.allocate(size)
+		if err != nil {
+			return nil, err
+		}
+		for k := range of[uint64](m) {
+			v := random.Uint64()
+			of[uint64](m)[k] = v
+			sums[i] ^= v
+		}
+		op := s.op(i)
+		op.bytes = C.int64_t(size)
+		op.w, op.y = m.at, out.at
+	}
+	s.verify = func(copy int) (probes.Correctness, error) {
+		var sum uint64
+		for t := range threads {
+			sum ^= of[uint64](out)[8*t]
+		}
+		return exact(sum == sums[copy]), nil
+	}
+	return s, nil
+}
+
+// exact is the correctness of a result that is right or wrong.
+func exact(ok bool) probes.Correctness {
+	c := probes.Correctness{Values: 1, Comment: "exact"}
+	if !ok {
+		c.RelativeL2, c.MaxAbs = 1, 1
+	}
+	return c
+}

@@ -1,0 +1,142 @@
+//go:build cgo && linux
+
+package cpu
+
+// #include "kernels.h"
+import "C"
+
+import (
+	"context"
+	"fmt"
+
+	"decodegap/probes"
+	"decodegap/roofline/unit"
+)
+
+// subject is one operation over copies of its operands, run in turn.
+type subject struct {
+	pool    *Pool
+	program *program // one operation each
+	isa     ISA
+	memory  []*memory
+	next    int // copy of the next run
+	last    int // copy of the last run, -1 before the first
+
+	// verify compares the output of a copy with float64 arithmetic.
+	verify func(copy int) (probes.Correctness, error)
+}
+
+// Time runs the kernel n times over the next copies.
+func (s *subject) Time(ctx context.Context, n int) ([]float64, error) {
+	ns, _, err := s.pool.run(ctx, s.program, s.next, n, false)
+	if err != nil {
+		return nil, err
+	}
+	s.last = (s.next + n - 1) % s.program.programs
+	s.next = (s.next + n) % s.program.programs
+	out := make([]float64, n)
+	for i, v := range ns {
+		out[i] = float64(v) * 1e-9
+	}
+	return out, nil
+}
+
+// Verify checks what the last run left.
+func (s *subject) Verify() (probes.Correctness, error) {
+	if s.last < 0 {
+		return probes.Correctness{}, fmt.Errorf("nothing has run yet")
+	}
+	return s.verify(s.last)
+}
+
+// Kernel names what runs.
+func (s *subject) Kernel() string {
+	if s.pool.Threads() == 1 {
+		return s.isa.String() + ", 1 thread"
+	}
+	return fmt.Sprintf("%s, %d threads", s.isa, s.pool.Threads())
+}
+
+// Close frees the operands and the threads.
+func (s *subject) Close() {
+	s.pool.Close()
+	s.program.free()
+	for _, m := range s.memory {
+		m.free()
+	}
+}
+
+// cold is how far apart in bytes two uses of one line are, in last-level
+// caches: a victim cache and other processes' share included.
+const cold = 5
+
+// copies is how many operand sets of each bytes keep every run cold: their sum
+// reaches five last-level caches. Where the budget holds fewer, it says so.
+func copies(h probes.Host, each unit.Bytes) (n int, err error) {
+	if each <= 0 {
+		return 1, nil
+	}
+	// Without a reported cache size, the largest in use: 1.2 GB of stacked L3.
+	last := h.LastLevel
+	if last == 0 {
+		last = 1152 << 20
+	}
+	n = int(cold*last/each) + 2
+	if unit.Bytes(n)*each > h.Budget {
+		return 0, fmt.Errorf("%w: %d operand sets of %s keep a last-level cache of %s cold, the memory budget is %s",
+			probes.ErrUnsupported, n, each, last, h.Budget)
+	}
+	return n, nil
+}
+
+// newSubject is a subject of n copies of one operation, its kernel chosen and
+// its threads started; the operands are still to be set.
+func newSubject(h probes.Host, c probes.Case, kind C.int, n int) (*subject, error) {
+	isa, kernel, err := choose(kind, c.ISA)
+	if err != nil {
+		return nil, err
+	}
+	threads := len(h.CPUs)
+	if c.Threads > 0 && c.Threads < threads {
+		threads = c.Threads
+	}
+	pool, err := NewPool(h.CPUs[:threads])
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{pool: pool, program: newProgram(1, n), isa: isa, last: -1}
+	for i := range n {
+		s.op(i).run = kernel
+	}
+	return s, nil
+}
+
+func (s *subject) op(i int) *C.dg_op { return s.program.op(i) }
+
+// allocate is memory that Close frees; where there is none, all is freed.
+func (s *subject) allocate(size int64) (*memory, error) {
+	m, err := allocate(size)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.memory = append(s.memory, m)
+	return m, nil
+}
+
+// choose finds the kernel of a kind: of the named instruction set, or of the
+// best that this CPU has and that the kind is written for.
+func choose(kind C.int, name string) (ISA, C.dg_kernel, error) {
+	for _, isa := range Supported() {
+		if name != "" && name != isa.String() {
+			continue
+		}
+		if k := C.dg_find(kind, C.int(isa)); k != nil {
+			return isa, k, nil
+		}
+	}
+	if name == "" {
+		return 0, nil, fmt.Errorf("%w: no kernel for any instruction set of this CPU", probes.ErrUnsupported)
+	}
+	return 0, nil, fmt.Errorf("%w: no kernel for %s, or this CPU lacks it", probes.ErrUnsupported, name)
+}
