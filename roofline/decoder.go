@@ -53,6 +53,8 @@ type Tensor struct {
 	Uncounted bool
 	// IndexNorm: a norm that only the sparse-attention index needs.
 	IndexNorm bool
+	// Each is the weights of one matrix of one routed expert, 0 otherwise.
+	Each int64
 
 	At *Places // of the instances
 }

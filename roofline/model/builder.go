@@ -197,7 +197,7 @@ func (b *Builder) experts(module string, each int64, names ...string) {
 	}
 	for _, p := range portions {
 		b.add(roofline.Tensor{
-			Role: roofline.RoleExpert, Component: roofline.MoEExperts, Name: path, Params: p.weights, Matrix: true,
+			Role: roofline.RoleExpert, Component: roofline.MoEExperts, Name: path, Params: p.weights, Each: each, Matrix: true,
 			Bytes: unit.Bytes(p.bytes), Format: p.format.Name, Math: p.format.Math, Evidence: p.from,
 		})
 	}
