@@ -64,6 +64,11 @@ func (p *RunPoint) check(at string) error {
 	if err := p.Operating.check(at); err != nil {
 		return err
 	}
+	if p.Traced != nil {
+		if err := p.Traced.check(at + ".traced"); err != nil {
+			return err
+		}
+	}
 	m := p.Measured
 	if m == nil {
 		if len(p.Efficiency) > 0 || p.Ledger != nil {

@@ -36,6 +36,7 @@ func Compose(run *Run) *Page {
 	add("next", "Next, by what it can be worth", true, levers(run))
 	add("mind", "Mind", true, mind(run, pt))
 	if pt != nil {
+		add("trace", "The traced step", false, traced(run, primary)...)
 		add("floors", "Floors", false, floorTable(pt))
 		add("components", "The step, component by component", false, components(pt, primary)...)
 		add("worth", "What would lower the floor", false, worthTable(pt))

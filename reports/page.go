@@ -112,6 +112,7 @@ const (
 	FigureRoofline   = "roofline"
 	FigureComponents = "components"
 	FigureThroughput = "throughput"
+	FigureTimeline   = "timeline"
 )
 
 func (Paragraph) block() {}

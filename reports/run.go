@@ -157,6 +157,7 @@ type RunPoint struct {
 	Measured   *Measured      `json:"measured,omitempty"`
 	Efficiency []Efficiency   `json:"efficiency,omitempty"`
 	Ledger     *Ledger        `json:"ledger,omitempty"`
+	Traced     *Traced        `json:"traced,omitempty"` // of the trace that explains the ledger
 	Worth      []Worth        `json:"worth,omitempty"`
 	Target     *Target        `json:"target,omitempty"`
 }

@@ -154,14 +154,13 @@ func reportFiles(paths []string) ([]reports.Renderer, error) {
 	}
 next:
 	for _, p := range paths {
-		ext := strings.ToLower(filepath.Ext(p))
 		for _, r := range all.All {
-			if r.Ext == ext {
+			if strings.HasSuffix(strings.ToLower(p), r.Ext) {
 				out = append(out, r)
 				continue next
 			}
 		}
-		return nil, fmt.Errorf("--report %s: no report has the extension %q; known are %s", p, ext, strings.Join(known, ", "))
+		return nil, fmt.Errorf("--report %s: no report has the extension %q; known are %s", p, strings.ToLower(filepath.Ext(p)), strings.Join(known, ", "))
 	}
 	return out, nil
 }

@@ -95,8 +95,8 @@ func runReport(ctx context.Context, env *environment, path string, opt reportOpt
 		return writeReports(ctx, env, path, run, renderers, opt)
 	}
 	r := renderers[0]
-	if r.Name == "pdf" && (opt.file == "" || opt.file == "-") && term.Of(env.stdout, os.Getenv).TTY {
-		return fmt.Errorf("report: a PDF is nothing for a terminal: give -o FILE.pdf, or send it into a file or pipe")
+	if (r.Name == "pdf" || r.Name == "pprof") && (opt.file == "" || opt.file == "-") && term.Of(env.stdout, os.Getenv).TTY {
+		return fmt.Errorf("report: a %s file is nothing for a terminal: give -o FILE%s, or send it into a file or pipe", r.Name, r.Ext)
 	}
 	return opt.write(env, func(w io.Writer) error { return r.Render(w, run) }, path)
 }

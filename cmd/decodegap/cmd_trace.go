@@ -22,14 +22,16 @@ import (
 
 type traceOptions struct {
 	outputOptions
-	files traceFiles
-	rules string
-	step  string
+	files  traceFiles
+	format string
+	rules  string
+	step   string
 }
 
 func (o *traceOptions) AddFlags(f *pflag.FlagSet) {
 	o.outputOptions.AddFlags(f)
 	o.files.AddFlags(f)
+	f.StringVar(&o.format, "format", "text", "`FORMAT` of the output: "+strings.Join(traceOutputNames(), ", "))
 	f.StringVar(&o.rules, "rules", "", "kernel name rules before the built-in ones: `FILE` with a pattern and a component a line, tab between")
 	f.StringVar(&o.step, "step", "", "annotations that match `REGEXP` are the steps")
 }
@@ -51,17 +53,29 @@ the repeating kernel sequence. Each nanosecond of the median step goes to one
 component or to one kind of idle time: they add up to the step. With several
 ranks, the time of collectives is split into transfer and waiting for the slowest.
 
-FORMATS
+FILES IT READS
 ` + traceFormats() + `
+OUTPUT FORMATS
+` + traceOutputHelp() + `
 ` + exitcode.Help,
 		Example: `  decodegap trace rank0.pt.trace.json.gz
   decodegap trace rank*.json.gz --json | jq '.ranks[].busy_ms'
+  decodegap trace rank0.pt.trace.json.gz --format svg -o step.svg
   decodegap trace rank0.pt.trace.json.gz --csv step.csv --pprof gpu.pb.gz --perfetto step.json
   go tool pprof -http : gpu.pb.gz`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runTrace(cmd.Context(), env, args, opt) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if opt.json {
+				if cmd.Flags().Changed("format") && opt.format != "json" {
+					return fmt.Errorf("--json and --format %s ask for two outputs: give one of them", term.Clean(opt.format))
+				}
+				opt.format = "json"
+			}
+			return runTrace(cmd.Context(), env, args, opt)
+		},
 	}
 	opt.AddFlags(cmd.Flags())
+	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(traceOutputNames(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
@@ -74,12 +88,18 @@ func traceFormats() string {
 }
 
 func runTrace(ctx context.Context, env *environment, paths []string, opt traceOptions) error {
+	format, err := traceOutput(opt.format)
+	if err != nil {
+		return err
+	}
+	if format.binary && (opt.file == "" || opt.file == "-") && term.Of(env.stdout, os.Getenv).TTY {
+		return fmt.Errorf("trace: a profile is nothing for a terminal: give -o FILE, or send it into a file or pipe")
+	}
 	inputs := append([]string{opt.rules}, paths...)
 	if err := opt.files.check(opt.file, inputs); err != nil {
 		return err
 	}
-	trace := assemble.Trace{Formats: all.All, Many: len(paths) > 1, Totalled: opt.files.pprof != ""}
-	var err error
+	trace := assemble.Trace{Formats: all.All, Many: len(paths) > 1, Totalled: opt.files.pprof != "" || format.name == "pprof"}
 	if trace.Rules, err = readRules(opt.rules); err != nil {
 		return err
 	}
@@ -105,11 +125,9 @@ func runTrace(ctx context.Context, env *environment, paths []string, opt traceOp
 		opt.talk(env, "decodegap: warning: %s", term.Clean(err.Error()))
 	}
 	doc := trace.Document()
-	render := func(w io.Writer) error { return writeTraceText(w, doc, env.width()) }
-	if opt.json {
-		render = func(w io.Writer) error { return writeJSON(w, doc) }
-	}
-	files, err := opt.files.render(tracedRun{doc, &trace})
+	made := tracedRun{doc, &trace}
+	render := func(w io.Writer) error { return format.render(w, made, env.width()) }
+	files, err := opt.files.render(made)
 	if err != nil {
 		return err
 	}

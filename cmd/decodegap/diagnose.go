@@ -35,6 +35,7 @@ type diagnosis struct {
 	notes    benchNotes
 	trace    *reports.TraceDocument // nil without a trace that has steps
 	traced   *gap.Traced
+	kept     *reports.Traced // what the record keeps of the trace
 }
 
 // diagnose joins floors, measurement, launch command and public records into
@@ -258,6 +259,9 @@ func (d *diagnosis) add(w roofline.Workload, label string, measured *reports.Mea
 	point, err := p.RunPoint(d.scenario.machine, label, measured, traced)
 	if err != nil {
 		return err
+	}
+	if traced != nil {
+		point.Traced = d.kept
 	}
 	d.points = append(d.points, p)
 	d.run.Points = append(d.run.Points, point)

@@ -40,7 +40,7 @@ func (d *diagnosis) readTrace(ctx context.Context) error {
 	if doc.Step == nil {
 		return fmt.Errorf("--trace: no decode step was found in it; `decodegap trace` says what is there")
 	}
-	d.trace, d.traced = doc, assemble.Traced(doc)
+	d.trace, d.traced, d.kept = doc, assemble.Traced(doc), t.Traced()
 	return nil
 }
 

@@ -17,7 +17,7 @@ type traceFiles struct {
 
 func (o *traceFiles) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.csv, "csv", "", "also write the components of the median steps and all kernels to `FILE`, as a table")
-	f.StringVar(&o.pprof, "pprof", "", "also write GPU time by component, kernel and rank to `FILE`, for go tool pprof")
+	f.StringVar(&o.pprof, "pprof", "", "also write the median step by rank, phase, component and kernel to `FILE`, for go tool pprof")
 	f.StringVar(&o.perfetto, "perfetto", "", "also write the median step, its slices named by component, to `FILE` for ui.perfetto.dev or chrome://tracing")
 }
 

@@ -87,13 +87,17 @@ func TestTraceCSV(t *testing.T) {
 	}
 }
 
-// TestTracePprof: the profile's sums are the device's, to the nanosecond and
-// the operation, and each component's kernels are below it.
+// TestTracePprof: where there are steps, the profile is each rank's median
+// step to the nanosecond, idle times included; else it is all operations.
 func TestTracePprof(t *testing.T) {
-	for _, files := range [][]string{
-		{"captured/llama8b_graph_b1.json.gz"}, {"kineto/merged.json"}, {"captured/llama8b_graph_b1.json.gz", "captured/qwen3moe_graph_b1.json.gz"},
+	for _, c := range []struct {
+		files []string
+		steps bool
+	}{
+		{[]string{"captured/llama8b_graph_b1.json.gz"}, true}, {[]string{"kineto/merged.json"}, false},
+		{[]string{"captured/llama8b_graph_b1.json.gz", "captured/qwen3moe_graph_b1.json.gz"}, true},
 	} {
-		made := readTraces(t, files...)
+		made := readTraces(t, c.files...)
 		var b bytes.Buffer
 		if err := writeTracePprof(&b, made); err != nil {
 			t.Fatal(err)
@@ -102,15 +106,19 @@ func TestTracePprof(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.DefaultSampleType != "gpu_time" || p.DurationNanos <= 0 || len(p.SampleType) != 2 || p.SampleType[0].Unit != "nanoseconds" {
-			t.Errorf("%s: %s, %d ns, %v", files, p.DefaultSampleType, p.DurationNanos, p.SampleType)
+		if p.DefaultSampleType != "time" || p.DurationNanos <= 0 || len(p.SampleType) != 2 || p.SampleType[0].Unit != "nanoseconds" {
+			t.Errorf("%s: %s, %d ns, %v", c.files, p.DefaultSampleType, p.DurationNanos, p.SampleType)
 		}
-		kernels, ops := map[string]int64{}, map[string]int64{}
+		times, kernels, ops := map[string]int64{}, map[string]int64{}, map[string]int64{}
 		for _, s := range p.Sample {
 			rank := strings.Join(s.Label["rank"], ",")
+			times[rank] += s.Value[0]
+			if s.Location[1].Line[0].Function.Name == "idle" {
+				continue
+			}
 			ops[rank] += s.Value[1]
-			if len(s.Location) != 2 {
-				t.Fatalf("%s: a stack of %d frames", files, len(s.Location))
+			if len(s.Location) != 4 {
+				t.Fatalf("%s: a stack of %d frames", c.files, len(s.Location))
 			}
 			if c := s.Location[1].Line[0].Function.Name; c != "memcpy" && c != "memset" {
 				kernels[rank] += s.Value[0]
@@ -118,12 +126,17 @@ func TestTracePprof(t *testing.T) {
 		}
 		for _, r := range made.doc.Ranks {
 			rank := strconv.Itoa(r.Rank)
-			if ops[rank] != r.GPUOps || math.Abs(float64(kernels[rank])/1e6-r.KernelTimeMs) > 1e-9 {
-				t.Errorf("%s: rank %s: %d operations, kernels %d ns; want %d, %v ms", files, rank, ops[rank], kernels[rank], r.GPUOps, r.KernelTimeMs)
+			switch {
+			case c.steps != (r.Step != nil):
+				t.Errorf("%s: rank %s has steps: %v", c.files, rank, r.Step != nil)
+			case c.steps && math.Abs(float64(times[rank])/1e6-r.Step.MedianMs) > 1e-9:
+				t.Errorf("%s: rank %s: %d ns, its step takes %v ms", c.files, rank, times[rank], r.Step.MedianMs)
+			case !c.steps && (ops[rank] != r.GPUOps || math.Abs(float64(kernels[rank])/1e6-r.KernelTimeMs) > 1e-9):
+				t.Errorf("%s: rank %s: %d operations, kernels %d ns; want %d, %v ms", c.files, rank, ops[rank], kernels[rank], r.GPUOps, r.KernelTimeMs)
 			}
 		}
 		if len(ops) != len(made.doc.Ranks) {
-			t.Errorf("%s: ranks %v", files, ops)
+			t.Errorf("%s: ranks %v", c.files, ops)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"decodegap/cmd/internal/term"
 	"decodegap/reports"
 	"decodegap/roofline"
-	"decodegap/traces"
 )
 
 // topKernels is how many kernels the text lists.
@@ -89,8 +88,8 @@ func writeTraceStep(w io.Writer, doc *reports.TraceDocument, width int) error {
 	for _, c := range roofline.Components {
 		row(string(c.Name), s.ByComponentMs[string(c.Name)])
 	}
-	for _, g := range gapNames {
-		row(g.name, s.IdleMs[string(g.cause)])
+	for _, k := range reports.IdleKinds {
+		row("idle: "+k.Name, s.IdleMs[k.Kind])
 	}
 	if err := t.Write(w, width); err != nil {
 		return err
@@ -102,18 +101,6 @@ func writeTraceStep(w io.Writer, doc *reports.TraceDocument, width int) error {
 		fmt.Fprintf(w, "%.3f ms of communication is hidden behind computation\n", s.CommOverlappedMs)
 	}
 	return nil
-}
-
-// gapNames are the kinds of idle time, in words.
-var gapNames = []struct {
-	cause traces.GapCause
-	name  string
-}{
-	{traces.LaunchBound, "idle: launched late by the host"},
-	{traces.SyncBound, "idle: the host was waiting for the GPU"},
-	{traces.GraphGap, "idle: gaps inside a graph"},
-	{traces.BetweenSteps, "idle: between steps"},
-	{traces.UnknownGap, "idle: cause not known"},
 }
 
 func writeTraceKernels(w io.Writer, doc *reports.TraceDocument, width int) error {

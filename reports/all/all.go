@@ -13,6 +13,7 @@ import (
 	"decodegap/reports/junit"
 	"decodegap/reports/markdown"
 	"decodegap/reports/pdf"
+	"decodegap/reports/pprof"
 	"decodegap/reports/text"
 )
 
@@ -24,6 +25,7 @@ var All = []reports.Renderer{
 	markdown.Renderer,
 	jsonout.Renderer,
 	csv.Renderer,
+	pprof.Renderer,
 	junit.Renderer,
 }
 

@@ -99,6 +99,7 @@ func For(run *reports.Run) []Figure {
 	point := Primary(run)
 	for _, build := range []func() (*Figure, error){
 		func() (*Figure, error) { return Waterfall(run, point) },
+		func() (*Figure, error) { return Timeline(run, point) },
 		func() (*Figure, error) { return Roofline(run, point) },
 		func() (*Figure, error) { return Throughput(run) },
 		func() (*Figure, error) { return Components(run, point) },

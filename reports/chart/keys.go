@@ -14,6 +14,7 @@ type Key struct {
 	Glyph draw.GlyphDrawer // nil none
 	Block bool             // a filled square, as for bars
 	Hatch bool             // the square is hatched
+	Alpha float64          // how thinly the ink is laid on, 0 for the ink itself
 	Text  string
 }
 
@@ -63,7 +64,12 @@ func drawKeys(c draw.Canvas, keys []Key) vg.Length {
 func (k Key) draw(c draw.Canvas, at vg.Point) {
 	if k.Block {
 		r := vg.Rectangle{Min: vg.Point{X: at.X + 4, Y: at.Y - 6}, Max: vg.Point{X: at.X + 18, Y: at.Y + 6}}
-		fillBar(c, r, k.Ink, k.Hatch)
+		if k.Alpha > 0 && !k.Hatch {
+			c.SetColor(canvas.Tint{Ink: k.Ink, Alpha: k.Alpha})
+			c.Fill(r.Path())
+		} else {
+			fillBar(c, r, k.Ink, k.Hatch)
+		}
 	}
 	if k.Line != nil {
 		c.StrokeLine2(draw.LineStyle{Color: k.Ink, Width: 2, Dashes: k.Line}, at.X, at.Y, at.X+20, at.Y)

@@ -22,6 +22,8 @@ func Of(run *reports.Run, b reports.Block) *chart.Figure {
 			f, err = chart.Roofline(run, b.Point)
 		case reports.FigureComponents:
 			f, err = chart.Components(run, b.Point)
+		case reports.FigureTimeline:
+			f, err = chart.Timeline(run, b.Point)
 		case reports.FigureThroughput:
 			f, err = chart.Throughput(run)
 		}

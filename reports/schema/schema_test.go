@@ -198,6 +198,8 @@ func TestEnums(t *testing.T) {
 	}{
 		{"run", "ComponentRow", "component", components},
 		{"floor", "ComponentRow", "component", components},
+		{"run", "TracedOperation", "component", components},
+		{"run", "CounterRow", "component", components},
 		{"run", "Rung", "component", append([]string{""}, components...)},
 		{"run", "Rung", "cause", reports.Causes},
 		{"run", "Floor", "kind", reports.FloorKinds},

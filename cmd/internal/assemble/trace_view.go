@@ -15,9 +15,11 @@ type StepView struct {
 	Name         string // of the device
 	Index, Of    int    // of the step among those found on the device it is of
 	FoundBy      string
+	Kind         string // decode, prefill, mixed, idle, where the step's mark says
 	Length       int64
 	Operations   []ViewedOperation // by start
 	Gaps         []ViewedGap
+	Calls        []ViewedCall // of the host that launch work or wait for it
 }
 
 // ViewedOperation is a kernel, copy or fill.
@@ -35,6 +37,13 @@ type ViewedOperation struct {
 type ViewedGap struct {
 	Start, End int64
 	Cause      traces.GapCause
+	Before     string // the operation that ended it, "" where none did
+}
+
+// ViewedCall is a call of the host during the step.
+type ViewedCall struct {
+	Start, End int64
+	Waits      bool // for the device; else it launches work
 }
 
 // StepViews shows the median step of the device that stands for all, and the
@@ -98,7 +107,7 @@ func (d *tracedDevice) during(start, end int64) (traces.StepProfile, bool) {
 
 // view lists the operations and gaps of a profile.
 func (d *tracedDevice) view(p traces.StepProfile) StepView {
-	v := StepView{Rank: d.line.Rank, Device: d.line.Device, Name: d.name, Length: p.Step.Wall()}
+	v := StepView{Rank: d.line.Rank, Device: d.line.Device, Name: d.name, Kind: string(p.Step.Mark.Phase), Length: p.Step.Wall()}
 	own := map[int]int64{}
 	for _, s := range p.Segments {
 		own[s.Op] += s.End - s.Start
@@ -120,7 +129,23 @@ func (d *tracedDevice) view(p traces.StepProfile) StepView {
 		v.Operations = append(v.Operations, op)
 	}
 	for _, g := range p.Gaps {
-		v.Gaps = append(v.Gaps, ViewedGap{g.Start - p.Step.Start, g.End - p.Step.Start, g.Cause})
+		gap := ViewedGap{Start: g.Start - p.Step.Start, End: g.End - p.Step.Start, Cause: g.Cause}
+		if g.After >= 0 {
+			gap.Before = d.GPU[g.After].Name
+		}
+		v.Gaps = append(v.Gaps, gap)
 	}
+	v.calls(d.Launches, p.Step, false)
+	v.calls(d.Syncs, p.Step, true)
 	return v
+}
+
+// calls adds the host's calls that touch the step, cut at its ends.
+func (v *StepView) calls(calls []traces.Event, step traces.Step, waits bool) {
+	for _, c := range calls {
+		start, end := max(c.Start, step.Start), min(c.End(), step.End)
+		if c.Dur > 0 && end > start {
+			v.Calls = append(v.Calls, ViewedCall{start - step.Start, end - step.Start, waits})
+		}
+	}
 }

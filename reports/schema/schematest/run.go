@@ -89,6 +89,7 @@ func measuredPoint() reports.RunPoint {
 		Ms: 1.06, IdealMs: 1.02, Bound: "memory", Evidence: "side-file", Format: "nvfp4",
 		ActualMs: at(1.8), AchievedGBs: at(1056), CeilingShare: at(0.59),
 	}}
+	p.Traced = traced()
 	p.Measured = &reports.Measured{
 		TPOT:    summary(),
 		ValueMs: 95.14, Statistic: "mean", LoMs: at(94.6), HiMs: at(95.7), SamplesMs: []float64{94.9, 95.2, 95.32},
@@ -132,6 +133,23 @@ func floor(kind, basis string, batch int, ms float64) reports.Floor {
 	return reports.Floor{
 		Kind: kind, Basis: basis, MsPerToken: ms, TokPerS: 1000 * float64(batch) / ms,
 		MemoryMs: ms, ComputeMs: at(0.01), CommMs: 0, LaunchMs: 0, PipelineMs: at(0),
+	}
+}
+
+func traced() *reports.Traced {
+	return &reports.Traced{
+		Steps: []reports.TracedStep{{
+			Rank: 1, Device: 1, Name: "NVIDIA H200", Count: 3, FoundBy: "annotation", Kind: "decode", MedianMs: 2,
+			IdleMs: map[string]float64{"launch_bound": 0.5}, IdleGaps: map[string]int{"launch_bound": 4},
+			Operations: []reports.TracedOperation{{Component: "moe.experts", Name: "fused_moe_kernel", Library: "vllm", Count: 150, Ms: 1.5}},
+		}},
+		Timeline: &reports.Timeline{
+			LengthMs: 2, Bins: 8,
+			Rows: []reports.TimelineRow{{Rank: 1, Device: 1, Kind: reports.RowStream, Name: "stream 7",
+				Parts: []reports.TimelinePart{{Of: "moe.experts", Count: 150, Ms: 1.5, Cells: "0x5 5=500 7=500"}}}},
+			Gaps: []reports.TimelineGap{{Rank: 1, Device: 1, StartMs: 1.4, Ms: 0.3, Of: "launch_bound", Before: "fused_moe_kernel"}},
+		},
+		Counters: []reports.CounterRow{{Component: "moe.experts", Launches: 150, Coverage: 1, ReadBytes: 1.95e9, WriteBytes: at(2e6), CountedBytes: at(1.9e9), Ratio: at(1.03)}},
 	}
 }
 
