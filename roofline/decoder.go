@@ -159,6 +159,7 @@ type Decoder struct {
 	Published   int64 // published parameter count, 0 if none is known
 	PublishedBy string
 	Notes       []string // what the reader had to assume, one a line
+	DraftNote   string   // the same of MTP layers, where none drafts
 }
 
 // Params counts the decoder's parameters by convention: all matrices with all

@@ -174,5 +174,5 @@ func hint(c Collective) string {
 	if c.Kind == AllReduce {
 		return "give --allreduce-latency for " + size + ", or --topology"
 	}
-	return fmt.Sprintf("data-parallel ranks share the experts with %d exchanges of %s, whose latency cannot be given yet; read the layout floor", c.Count, size)
+	return fmt.Sprintf("data-parallel ranks share the experts with %d exchanges of %s: give --link-latency, or --topology", c.Count, size)
 }

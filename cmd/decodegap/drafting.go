@@ -27,6 +27,7 @@ func (o *scenarioOptions) drafting(s *scenario) error {
 		if s.draft = s.model.Draft; s.draft == nil {
 			return fmt.Errorf("--draft-model mtp: %s has no MTP layer that is known", s.model.Name)
 		}
+		s.model.DraftNote = "" // it is read
 		return nil
 	}
 	l, err := model.Load(o.draftModel, "", model.Options{})

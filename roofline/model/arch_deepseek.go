@@ -42,12 +42,14 @@ var deepseek = Arch{
 func (b *Builder) sharedMixture() moe {
 	b.mixtureShape()
 	width := b.c.Int("moe_intermediate_size")
+	shared := b.c.IntOr(0, "n_shared_experts")
 	if !b.c.Has("n_shared_experts") {
-		b.note("n_shared_experts is not in the file: no shared expert is counted")
+		shared = mixtureDefaults[b.c.Architecture].shared
+		b.note("n_shared_experts is not in the file: %d are counted, the default of the family's configuration class", shared)
 	}
 	return moe{
 		module: "mlp", router: "gate", experts: "experts", shared: "shared_experts",
-		width: width, sharedAt: width * b.c.IntOr(0, "n_shared_experts"),
+		width: width, sharedAt: width * shared,
 	}
 }
 

@@ -166,6 +166,15 @@ func (a ggufArch) config(f *gguf.File) ([]byte, error) {
 	if blocks, ok2 := c["num_hidden_layers"].(int64); ok1 && ok2 {
 		c["num_hidden_layers"] = blocks - next // GGUF counts MTP layers as blocks
 	}
+	if a.name == "deepseek2" || a.name == "glm4moe" {
+		// A key that is not there is none of them (llama.cpp src/llama-model.cpp,
+		// load_hparams), not what a configuration class would take.
+		for _, field := range []string{"first_k_dense_replace", "n_shared_experts"} {
+			if _, ok := c[field]; !ok {
+				c[field] = 0
+			}
+		}
+	}
 	a.latent(f, c)
 	has := map[string]bool{}
 	for _, t := range f.Tensors {

@@ -50,6 +50,9 @@ func newHeaders(tensors []tensor, absent []safetensors.Absent, q *Quant, implied
 			h.modules[m] = s
 			h.sorted = append(h.sorted, m)
 		}
+		if part == "g_idx" && !q.actOrder {
+			continue // kernels drop the permutation, which is the identity
+		}
 		s.bytes += t.Bytes
 		switch part {
 		case "weight", "weight_packed", "qweight", "blocks", "":
@@ -83,7 +86,12 @@ func newHeaders(tensors []tensor, absent []safetensors.Absent, q *Quant, implied
 	}
 	slices.Sort(h.absent)
 	h.absent = slices.Compact(h.absent)
-	h.layers, h.rooted = layerRoot(implied, h.sorted, h.absent)
+	h.layers, h.rooted = layerRoot(implied, func(m string) int64 {
+		if s := h.modules[m]; s != nil {
+			return s.weights
+		}
+		return 0
+	}, h.sorted, h.absent)
 	h.sorted = slices.DeleteFunc(h.sorted, func(m string) bool {
 		_, half := slices.BinarySearch(h.absent, m)
 		if half {
@@ -228,21 +236,24 @@ func (h *headers) has(layer int) bool {
 }
 
 // check compares what was taken with what is there, after the decoder has been
-// built: modules of another size, and modules nobody asked for.
-func (h *headers) check(layers int) (notes []string) {
+// built: modules of another size, and modules nobody asked for; next is what to
+// say of MTP layers where none drafts.
+func (h *headers) check(layers int) (notes []string, next string) {
 	if len(h.modules) > 0 && !h.used() {
-		return []string{fmt.Sprintf("the headers hold none of this model's modules, but %s: an adapter's or another model's file? All bytes are the configuration's", few(h.sorted))}
+		return []string{fmt.Sprintf("the headers hold none of this model's modules, but %s: an adapter's or another model's file? All bytes are the configuration's", few(h.sorted))}, ""
 	}
 	notes = append(notes, h.notes...)
 	var sizes, unknown firstFew
-	var unknownBytes, sideBytes int64
+	var unknownBytes, sideBytes, nextBytes int64
 	for _, m := range h.sorted {
 		s := h.modules[m]
 		switch {
 		case s.asked && s.weights != 0 && s.taken != s.weights:
 			sizes.add(fmt.Sprintf("%s (%d weights, %d implied)", m, s.weights, s.taken))
 		case s.asked:
-		case side(m), beyond(m, h.layers, layers):
+		case mtp(m), beyond(m, h.layers, layers):
+			nextBytes += s.bytes
+		case side(m):
 			sideBytes += s.bytes
 		case ignorable(m):
 		default:
@@ -257,7 +268,10 @@ func (h *headers) check(layers int) (notes []string) {
 		notes = append(notes, fmt.Sprintf("the headers hold %d modules (%.3g GB) that this reading does not use: %s", unknown.count, float64(unknownBytes)/1e9, unknown))
 	}
 	if sideBytes > 0 {
-		notes = append(notes, fmt.Sprintf("%.3g GB of the checkpoint (MTP layers, towers) are not read by decode", float64(sideBytes)/1e9))
+		notes = append(notes, fmt.Sprintf("%.3g GB of the checkpoint (towers) are not read by decode", float64(sideBytes)/1e9))
 	}
-	return notes
+	if nextBytes > 0 {
+		next = fmt.Sprintf("%.3g GB of the checkpoint (MTP layers) are not read by decode", float64(nextBytes)/1e9)
+	}
+	return notes, next
 }

@@ -127,9 +127,11 @@ func counted(d *roofline.Decoder) float64 {
 	return sum
 }
 
+const smallLlama = `{"architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_hidden_layers": 3, "vocab_size": 100,
+	"num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 192}`
+
 func llamaCheckpoint(t *testing.T) *checkpoint {
-	c := newCheckpoint(t, `{"architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_hidden_layers": 3, "vocab_size": 100,
-		"num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 192}`)
+	c := newCheckpoint(t, smallLlama)
 	file := func(i int) string { return fmt.Sprintf("model-%05d-of-00003.safetensors", i+1) }
 	for i := range 3 {
 		p := fmt.Sprintf("model.layers.%d.", i)
@@ -283,7 +285,7 @@ func TestFP8HeadersWithIndexAndMTP(t *testing.T) {
 		t.Errorf("counted %.0f bytes, the file holds %.0f", got, want)
 	}
 	notes := strings.Join(l.Notes, "\n")
-	if !strings.Contains(notes, "not read by decode") || strings.Contains(notes, "does not use") || strings.Contains(notes, "disagree") {
+	if !strings.Contains(l.DraftNote, "(MTP layers) are not read by decode") || strings.Contains(notes, "not read by decode") || strings.Contains(notes, "does not use") || strings.Contains(notes, "disagree") {
 		t.Errorf("notes: %s", notes)
 	}
 }

@@ -112,7 +112,7 @@ func TestMixtureLayers(t *testing.T) {
 		changes map[string]any
 		want    string
 	}{
-		{"nothing said", nil, "FFFFFF"},
+		{"none dense", map[string]any{"first_k_dense_replace": 0}, "FFFFFF"},
 		{"the first ones dense", map[string]any{"first_k_dense_replace": 2}, "SSFFFF"},
 		{"a list", map[string]any{"mlp_layer_types": mlps("SFSFFF")}, "SFSFFF"},
 		{"both alike", map[string]any{"mlp_layer_types": mlps("SSFFFF"), "first_k_dense_replace": 2}, "SSFFFF"},
@@ -131,6 +131,32 @@ func TestMixtureLayers(t *testing.T) {
 			if n := repeats(d, "mlp.gate"); n != strings.Count(c.want, "F") {
 				t.Errorf("%s, %s: %d layers hold a router, want %s", entry, c.name, n, c.want)
 			}
+		}
+	}
+}
+
+// TestMixtureDefaults: what a file leaves out is what the family's
+// configuration class takes, and said.
+func TestMixtureDefaults(t *testing.T) {
+	for _, c := range []struct {
+		entry, architecture string
+		routers, shared     int // layers with experts of six; shared experts of each
+	}{
+		{"glm-5", "GlmMoeDsaForCausalLM", 3, 1}, {"glm-4.6", "Glm4MoeForCausalLM", 5, 1},
+		{"deepseek-v3", "DeepseekV3ForCausalLM", 3, 1}, {"deepseek-v3", "DeepseekV2ForCausalLM", 6, 2},
+	} {
+		absent := map[string]any{"architectures": []string{c.architecture}, "num_hidden_layers": 6, "mlp_layer_types": nil,
+			"first_k_dense_replace": nil, "n_shared_experts": nil, "indexer_types": nil}
+		d := mustEdit(t, c.entry, absent)
+		if n := repeats(d, "mlp.gate"); n != c.routers {
+			t.Errorf("%s: %d layers hold a router, want %d", c.architecture, n, c.routers)
+		}
+		absent["n_shared_experts"] = c.shared
+		if said := mustEdit(t, c.entry, absent); said.Params() != d.Params() {
+			t.Errorf("%s: %d parameters, and %d with the shared experts stated", c.architecture, d.Params(), said.Params())
+		}
+		if notes := strings.Join(d.Notes, "\n"); !strings.Contains(notes, "first_k_dense_replace") || !strings.Contains(notes, "n_shared_experts") {
+			t.Errorf("%s: notes %q do not say what was taken", c.architecture, notes)
 		}
 	}
 }

@@ -65,7 +65,9 @@ func build(name string, c *Config, q *Quant, h *headers, opt Options) (*roofline
 		if h.used() {
 			d.BytesSource = roofline.FromHeaders
 		}
-		d.Notes = append(d.Notes, h.check(d.Layers)...)
+		notes, next := h.check(d.Layers)
+		d.Notes = append(d.Notes, notes...)
+		d.DraftNote = next
 		if len(h.missing) > 0 {
 			d.Notes = append(d.Notes, fmt.Sprintf("not in the tensor headers, taken from the %s instead: %s", q.From, few(h.missing)))
 		}

@@ -22,7 +22,11 @@ var nested = []string{
 
 // moduleOf splits a tensor's name into module and part. Stacked experts carry
 // their part behind an underscore: gate_up_proj_blocks, gate_up_proj_scales.
+// PEFT puts the matrix an adapter belongs to one level down, into base_layer.
 func moduleOf(name string) (module, part string) {
+	if before, after, ok := strings.Cut(name, ".base_layer."); ok {
+		name = before + "." + after
+	}
 	if m, rest, ok := strings.Cut(name, ".weight."); ok && slices.Contains(nested, rest) {
 		return m, rest
 	}
@@ -38,15 +42,17 @@ func moduleOf(name string) (module, part string) {
 }
 
 // layerRoot finds the path above "layers.N." of the text model: the one with
-// the most modules that the implied decoder has in its layers.
-func layerRoot(implied *roofline.Decoder, lists ...[]string) (root string, ok bool) {
-	wanted := map[string]bool{}
+// the most modules that the implied decoder has in its layers, in its sizes,
+// else in others: a tower may have the same names, and more of them. Weights
+// are those of a module, 0 where they are not known.
+func layerRoot(implied *roofline.Decoder, weights func(module string) int64, lists ...[]string) (root string, ok bool) {
+	wanted := map[string]int64{}
 	for _, t := range implied.Tensors {
 		if _, rest, ok := cutLayer(t.Name); ok {
-			wanted[rest] = true
+			wanted[rest] += t.Params
 		}
 	}
-	known, met := map[string]int{}, map[string]int{}
+	sized, known, met := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, modules := range lists {
 		for _, m := range modules {
 			above, rest, ok := cutLayer(m)
@@ -54,12 +60,18 @@ func layerRoot(implied *roofline.Decoder, lists ...[]string) (root string, ok bo
 				continue
 			}
 			met[above]++
-			if before, _, experts := strings.Cut(rest, ".experts."); wanted[rest] || experts && wanted[before+".experts"] {
+			before, _, experts := strings.Cut(rest, ".experts.")
+			params := wanted[rest]
+			if params > 0 || experts && wanted[before+".experts"] > 0 {
 				known[above]++
+			}
+			// Fused matrices of one size count once among the implied.
+			if n := weights(m); params > 0 && (n == params || n == 2*params) {
+				sized[above]++
 			}
 		}
 	}
-	for _, counts := range []map[string]int{known, met} {
+	for _, counts := range []map[string]int{sized, known, met} {
 		for _, r := range sortedKeys(counts) {
 			if !ok || counts[r] > counts[root] {
 				root, ok = r, true
@@ -90,6 +102,9 @@ func cutLayer(module string) (above, rest string, ok bool) {
 		}
 	}
 }
+
+// mtp says whether a path is that of a layer for multi-token prediction.
+func mtp(path string) bool { return strings.Contains(strings.ToLower(path), "mtp") }
 
 // side says whether a path belongs to a part of the checkpoint that decode of
 // text does not read: towers for images and sound, MTP layers.

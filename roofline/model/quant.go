@@ -22,6 +22,7 @@ type Quant struct {
 	Method  string
 
 	head       bool // the output head is quantized too, which few files say
+	actOrder   bool // GPTQ's g_idx permutes the rows, and kernels read it
 	packedBits int  // of integer formats packed into 32-bit words, 0 otherwise
 
 	excluded *exclusions

@@ -24,6 +24,7 @@ type quantConfig struct {
 	Load4Bit  bool   `json:"load_in_4bit"`
 	Load8Bit  bool   `json:"load_in_8bit"`
 	Double    bool   `json:"bnb_4bit_use_double_quant"`
+	DescAct   bool   `json:"desc_act"`
 
 	NotConvert []string                   `json:"modules_to_not_convert"`
 	Ignore     []string                   `json:"ignore"`
@@ -95,6 +96,7 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 		q.packedBits = c.width()
 	case "gptq":
 		q.Default, err = c.integers("GPTQ", !derefOr(c.Sym, true))
+		q.actOrder = c.DescAct
 		q.packedBits = c.width()
 	case "bitsandbytes":
 		switch {

@@ -193,8 +193,16 @@ func Model(l *model.Loaded) reports.Model {
 		ParamsTotal: l.Params(), ParamsActiveRead: l.ActiveParams(),
 		ParamsPublished: l.Published, PublishedSource: l.PublishedBy,
 		BytesSource: string(l.BytesSource), Formats: formats(l.Decoder), Hidden: l.Hidden,
-		Experts: l.Experts, ExpertsPerToken: l.TopK, Notes: l.Notes,
+		Experts: l.Experts, ExpertsPerToken: l.TopK, Notes: notes(l),
 	}
+}
+
+// notes are what the reader had to assume.
+func notes(l *model.Loaded) []string {
+	if l.DraftNote == "" {
+		return l.Notes
+	}
+	return append(slices.Clip(l.Notes), l.DraftNote)
 }
 
 // formats says which components are stored how: "NVFP4: moe.experts, …".

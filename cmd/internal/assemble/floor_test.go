@@ -134,3 +134,26 @@ func TestBusiestStage(t *testing.T) {
 		}
 	}
 }
+
+// TestExchangesHaveALatency: exchanges that no measurement is known of are
+// timed as the all-reduce that moves the same bytes, and say so.
+func TestExchangesHaveALatency(t *testing.T) {
+	dev, err := hardware.Find("H100 SXM")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewMachine(dev, MachineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, same := range map[roofline.Component]unit.Bytes{roofline.AllGather: 32768, roofline.ReduceScatter: 32768, roofline.AllToAll: 262144.0 / 7} {
+		got, ok := m.Roofline.Latency(roofline.Collective{Kind: kind, Count: 1, Bytes: 262144, GPUs: 8})
+		want, known := m.Roofline.AllReduce(same, 8)
+		if !ok || !known || got.Value != want.Value || got.Resource != roofline.LatencyOf(kind) || !strings.Contains(got.Source, "no "+string(kind)+" is in the catalogue") {
+			t.Errorf("%s: got %+v, %v, want %v s", kind, got, ok, want.Value)
+		}
+	}
+	if _, ok := m.Roofline.Latency(roofline.Collective{Kind: roofline.AllGather, Count: 1, Bytes: 262144, GPUs: 96}); ok {
+		t.Error("a latency over 96 GPUs, of which nothing is known")
+	}
+}

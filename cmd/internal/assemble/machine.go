@@ -72,7 +72,30 @@ func NewMachine(dev hardware.Device, opt MachineOptions) (*Machine, error) {
 		m.Roofline.AllReduce = func(unit.Bytes, int) (roofline.Ceiling, bool) { return given, true }
 		m.Note = ""
 	}
+	if m.Roofline.Exchange == nil && m.Roofline.AllReduce != nil {
+		m.Roofline.Exchange = likeAllReduce(m.Roofline.AllReduce)
+	}
 	return m, nil
+}
+
+// likeAllReduce times the other exchanges, of which no measurement is known to
+// the catalogue, as the all-reduce that brings each GPU the same bytes in one
+// hop: a one-shot all-reduce of m bytes over n GPUs brings (n−1)·m. A faster
+// algorithm for that all-reduce makes the answer lower, never higher.
+func likeAllReduce(allReduce func(unit.Bytes, int) (roofline.Ceiling, bool)) func(roofline.Component, unit.Bytes, int) (roofline.Ceiling, bool) {
+	return func(kind roofline.Component, message unit.Bytes, n int) (roofline.Ceiling, bool) {
+		if n < 2 {
+			return roofline.Ceiling{}, false
+		}
+		same := message / unit.Bytes(n)
+		if kind == roofline.AllToAll {
+			same = message / unit.Bytes(n-1)
+		}
+		c, ok := allReduce(same, n)
+		c.Resource = roofline.LatencyOf(kind)
+		c.Source = fmt.Sprintf("no %s is in the catalogue; taken: an all-reduce of %.0f B, which brings a GPU the same bytes in one hop: %s", kind, float64(same), c.Source)
+		return c, ok
+	}
 }
 
 // byFormula times all-reduces by the fastest algorithm's formula, with a given

@@ -24,7 +24,7 @@ func ModelWarnings(l *model.Loaded, opt model.Options) []reports.Warning {
 		out = append(out, reports.Warning{Code: "assumed-format", Text: fmt.Sprintf(
 			"assumption: every attention, indexer, MLP, expert and head matrix in %s and evenly split, router bytes left out; the checkpoint's own formats are not used", opt.Assume.Name)})
 	}
-	for _, n := range l.Notes {
+	for _, n := range notes(l) {
 		out = append(out, reports.Warning{Code: "model-note", Text: n})
 	}
 	return out
