@@ -5,13 +5,14 @@ const TraceSchema = "decodegap/trace/1"
 
 // TraceDocument is what `trace --json` prints.
 type TraceDocument struct {
-	Schema            string        `json:"schema"`
-	Files             []TraceFile   `json:"files"`
-	Ranks             []TraceRank   `json:"ranks"`
-	Step              *TraceStep    `json:"step,omitempty"` // of the rank that waits longest; absent where no steps were found
-	Kernels           []TraceKernel `json:"kernels,omitempty"`
-	UnclassifiedShare *float64      `json:"unclassified_share,omitempty"` // of the kernel time, 0 to 1
-	Warnings          []Warning     `json:"warnings"`
+	Schema            string         `json:"schema"`
+	Files             []TraceFile    `json:"files"`
+	Ranks             []TraceRank    `json:"ranks"`
+	Step              *TraceStep     `json:"step,omitempty"` // of the rank that waits longest; absent where no steps were found
+	Kernels           []TraceKernel  `json:"kernels,omitempty"`
+	Counters          []TraceCounter `json:"counters,omitempty"`           // of files that hold hardware counters
+	UnclassifiedShare *float64       `json:"unclassified_share,omitempty"` // of the kernel time, 0 to 1
+	Warnings          []Warning      `json:"warnings"`
 }
 
 // TraceFile is what was read of one file.
@@ -73,4 +74,18 @@ type TraceKernel struct {
 	Count     int64    `json:"count"`
 	TotalMs   float64  `json:"total_ms"`
 	MedianUs  *float64 `json:"median_us,omitempty"`
+}
+
+// TraceCounter is what hardware counters say of the profiled launches of one
+// kernel and grid: means of one launch. What was not counted is absent.
+type TraceCounter struct {
+	Name       string   `json:"name"`
+	Grid       string   `json:"grid,omitempty"` // "3584×1×1"
+	Component  string   `json:"component,omitempty"`
+	Library    string   `json:"library,omitempty"`
+	Launches   int      `json:"launches"`
+	ReadBytes  *float64 `json:"read_bytes,omitempty"`  // from DRAM
+	WriteBytes *float64 `json:"write_bytes,omitempty"` // to DRAM
+	DurationUs *float64 `json:"duration_us,omitempty"` // of the kernel alone, as the counting tool runs it
+	GBs        *float64 `json:"gbs,omitempty"`         // both over the duration, 10^9 bytes/s
 }

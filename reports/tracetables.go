@@ -10,7 +10,25 @@ func traced(run *Run, point int) []Block {
 	if t.Timeline != nil {
 		blocks = append(blocks, Figure{FigureTimeline, point})
 	}
-	return append(blocks, operationsTable(t))
+	return append(blocks, operationsTable(t), countersTable(t))
+}
+
+// countersTable sets what hardware counters say against what the floor counts.
+func countersTable(t *Traced) *Table {
+	out := &Table{ID: "counters", Title: "Bytes a step by hardware counter, and as the floor counts them", Columns: []Column{
+		{Title: "component"}, {Title: "read", Right: true}, {Title: "written", Right: true}, {Title: "counted", Right: true},
+		{Title: "counter ÷ counted", Right: true}, {Title: "launches profiled", Right: true}, {Title: "of its time", Right: true},
+	}, Note: "Read and written: each profiled kernel's mean, times its launches in the step. Of its time: the share of the component's kernel time that these kernels take; no quotient where it is under 90 %."}
+	bytes := func(v float64) string { return scaled(v, "B") }
+	for _, r := range t.Counters {
+		row := Row{Cells: []string{orAbsent(name(r.Component)), bytes(r.ReadBytes), optional(r.WriteBytes, bytes), optional(r.CountedBytes, bytes),
+			optional(r.Ratio, times), whole(int64(r.Launches)), percent(r.Coverage)}}
+		if r.Ratio != nil && (*r.Ratio > 1.2 || *r.Ratio < 1/1.05) {
+			row.Kind = RowWarn
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }
 
 // topOperations is how many operations a report lists.

@@ -261,7 +261,9 @@ func (d *diagnosis) add(w roofline.Workload, label string, measured *reports.Mea
 		return err
 	}
 	if traced != nil {
-		point.Traced = d.kept
+		kept := *d.kept
+		kept.Counters = p.JoinCounters(kept.Counters, point.Components)
+		point.Traced = &kept
 	}
 	d.points = append(d.points, p)
 	d.run.Points = append(d.run.Points, point)

@@ -41,6 +41,10 @@ func (d *diagnosis) readTrace(ctx context.Context) error {
 		return fmt.Errorf("--trace: no decode step was found in it; `decodegap trace` says what is there")
 	}
 	d.trace, d.traced, d.kept = doc, assemble.Traced(doc), t.Traced()
+	if len(doc.Counters) > 0 && len(d.kept.Counters) == 0 {
+		d.run.Warnings = addWarnings(d.run.Warnings, reports.Warning{Code: "counters-of-another",
+			Text: "no kernel that has counters runs in the traced step with the same grid, or it serves several components there: the counters say nothing about this step"})
+	}
 	return nil
 }
 

@@ -34,6 +34,9 @@ func writeTraceText(w io.Writer, doc *reports.TraceDocument, width int) error {
 	if err := writeTraceKernels(w, doc, width); err != nil {
 		return err
 	}
+	if err := writeTraceCounters(w, doc, width); err != nil {
+		return err
+	}
 	if len(doc.Warnings) > 0 {
 		fmt.Fprintln(w)
 	}
@@ -131,6 +134,36 @@ func writeTraceKernels(w io.Writer, doc *reports.TraceDocument, width int) error
 		return err
 	}
 	if n := len(doc.Kernels) - len(shown); n > 0 {
+		fmt.Fprintf(w, "and %d more\n", n)
+	}
+	return nil
+}
+
+// writeTraceCounters prints what hardware counters say of single launches.
+func writeTraceCounters(w io.Writer, doc *reports.TraceDocument, width int) error {
+	if len(doc.Counters) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	t := term.Table{Columns: []term.Column{
+		{Title: "kernel, one launch", Shrink: true}, {Title: "grid"}, {Title: "component"}, {Title: "launches", Align: term.Right},
+		{Title: "MB read", Align: term.Right}, {Title: "MB written", Align: term.Right}, {Title: "µs", Align: term.Right}, {Title: "GB/s", Align: term.Right},
+	}}
+	number := func(v *float64, scale float64, places int) string {
+		if v == nil {
+			return "–"
+		}
+		return fmt.Sprintf("%.*f", places, *v/scale)
+	}
+	shown := doc.Counters[:min(len(doc.Counters), topKernels)]
+	for _, c := range shown {
+		t.Rows = append(t.Rows, []string{c.Name, c.Grid, c.Component, fmt.Sprint(c.Launches), number(c.ReadBytes, 1e6, 3), number(c.WriteBytes, 1e6, 3),
+			number(c.DurationUs, 1, 1), number(c.GBs, 1, 0)})
+	}
+	if err := t.Write(w, width); err != nil {
+		return err
+	}
+	if n := len(doc.Counters) - len(shown); n > 0 {
 		fmt.Fprintf(w, "and %d more\n", n)
 	}
 	return nil

@@ -29,6 +29,7 @@ type Trace struct {
 	devices []*tracedDevice
 	kernels kernelSums
 	totals  operationTotals
+	counted []counted      // launches that Nsight Compute profiled
 	taken   map[int]string // rank → the file that has it
 	rules   *classify.Classifier
 	known   knownTime
@@ -98,8 +99,11 @@ func (t *Trace) sums(r traces.Reader) bool {
 			return true
 		}
 	}
-	c, ok := r.(traces.Counters)
-	return ok && len(c.Counters()) > 0
+	if c, ok := r.(traces.Counters); ok && len(c.Counters()) > 0 {
+		t.addCounters(c.Counters())
+		return true
+	}
+	return false
 }
 
 func (k *knownTime) add(ns int64, class classify.Class) {

@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"decodegap/reports"
@@ -23,6 +24,7 @@ func (t *Trace) Document() *reports.TraceDocument {
 		doc.Step = t.devices[i].step()
 	}
 	doc.Kernels = t.kernels.list()
+	doc.Counters = t.counterTable()
 	if t.known.total > 0 {
 		share := float64(t.known.total-t.known.known) / float64(t.known.total)
 		doc.UnclassifiedShare = &share
@@ -88,6 +90,9 @@ func (t *Trace) notes(w traces.Waits) []reports.Warning {
 	}
 	for _, n := range w.Notes {
 		add("", n.Code, n.Text)
+	}
+	if len(t.counted) > 0 && !slices.ContainsFunc(t.counted, func(c counted) bool { return c.read != nil }) {
+		add("", "no-byte-counters", "no kernel's DRAM bytes were counted: run ncu with --metrics "+metricRead+","+metricWrite+","+metricDuration)
 	}
 	if k := t.known; k.total > 0 && float64(k.total-k.known) > 0.05*float64(k.total) {
 		add("", "unclassified", fmt.Sprintf("the component of %s %% of the kernel time is not known (%s); name it with --rules",

@@ -28,6 +28,7 @@ func (t *Trace) Traced() *reports.Traced {
 			out.Steps = append(out.Steps, d.traced())
 		}
 	}
+	out.Counters = t.counterRows(t.devices[shown])
 	return out
 }
 

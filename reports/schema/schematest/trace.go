@@ -18,8 +18,10 @@ func Trace() *reports.TraceDocument {
 				{Index: 1, StartMs: 25, WallMs: 25.2, BusyMs: 20, IdleMs: 5.2, GPUOps: 7},
 			},
 		}},
-		Step:              step,
-		Kernels:           []reports.TraceKernel{{Name: "gemm", Component: "mlp.dense", Library: "cublas", Count: 12, TotalMs: 21, MedianUs: at(1750)}},
+		Step:    step,
+		Kernels: []reports.TraceKernel{{Name: "gemm", Component: "mlp.dense", Library: "cublas", Count: 12, TotalMs: 21, MedianUs: at(1750)}},
+		Counters: []reports.TraceCounter{{Name: "gemm", Grid: "224×1×1", Component: "mlp.dense", Library: "cublas", Launches: 3,
+			ReadBytes: at(1.3e8), WriteBytes: at(2.6e4), DurationUs: at(83.4), GBs: at(1585)}},
 		UnclassifiedShare: at(0.01),
 		Warnings:          []reports.Warning{{Code: "truncated", Text: "t"}},
 	}
