@@ -25,6 +25,15 @@ type Collector struct {
 
 type hostEvents struct{ ranges, launches, syncs []Event }
 
+// Keeps says whether an event of a kind is kept if it is added now.
+func (c *Collector) Keeps(kind Kind) bool {
+	switch kind {
+	case Kernel, Memcpy, Memset, Range, GPURange, Launch, Sync:
+		return c.Budget <= 0 || c.count[kind] < c.Budget
+	}
+	return false
+}
+
 // Add takes an event.
 func (c *Collector) Add(e Event) {
 	switch e.Kind {

@@ -28,7 +28,18 @@ type Timelines struct {
 	at    place
 	busy  busy
 	fault error
+	// streams counts those of all lines; past MaxStreams they are not told apart.
+	streams int
+	open    bool
 }
+
+// MaxStreams bounds the streams of all devices that are told apart; no trace
+// comes near it.
+const MaxStreams = 1 << 17
+
+// StreamsOpen says that there were more streams than MaxStreams, so that
+// Timeline.Streams is what was counted until then.
+func (t *Timelines) StreamsOpen() bool { return t.open }
 
 type place struct{ rank, device int }
 
@@ -59,11 +70,23 @@ func (t *Timelines) Add(e Event) {
 		l.KernelTime += e.Dur
 	}
 	if e.Stream != l.stream {
-		l.streams[e.Stream] = struct{}{}
-		l.stream = e.Stream
+		t.stream(l, e.Stream)
 	}
 	l.Start, l.End = min(l.Start, e.Start), max(l.End, e.End())
 	t.busy.add(l.index, e.Start, e.End())
+}
+
+func (t *Timelines) stream(l *line, stream int64) {
+	l.stream = stream
+	if _, ok := l.streams[stream]; ok {
+		return
+	}
+	if t.streams >= MaxStreams {
+		t.open = true
+		return
+	}
+	t.streams++
+	l.streams[stream] = struct{}{}
 }
 
 func (t *Timelines) line(p place) *line {
@@ -89,8 +112,9 @@ func (t *Timelines) Done() []Timeline {
 		l.Timeline.Streams = len(l.streams)
 		out = append(out, l.Timeline)
 	}
+	open := t.open
 	t.Close()
-	t.fault = err
+	t.fault, t.open = err, open
 	return out
 }
 

@@ -55,14 +55,19 @@ type Classifier struct {
 	mu      sync.Mutex
 	seen    map[string]named
 	lookups int
+	looked  int // bytes
 }
 
 // maxSeen bounds the remembered names: a real trace has some hundred, a
 // hostile one a new name for every kernel, of up to maxName bytes.
 const maxSeen = 1 << 12
 
-// maxLookups bounds the time spent on names, about half a millisecond each.
-const maxLookups = 1 << 16
+// maxLookups and maxLookupBytes bound the time spent on names, about half a
+// millisecond each, and ten for one of 4 KB.
+const (
+	maxLookups     = 1 << 14
+	maxLookupBytes = 4 << 20
+)
 
 // New makes a classifier. Extra rules come before the embedded ones and their
 // component is final: neither operators nor order change it.
@@ -112,14 +117,15 @@ func (c *Classifier) named(name string) named {
 	n, ok := c.seen[name]
 	if !ok {
 		c.lookups++
+		c.looked += len(name)
 	}
-	spent := c.lookups > maxLookups
+	spent := c.lookups > maxLookups || c.looked > maxLookupBytes
 	c.mu.Unlock()
 	if ok {
 		return n
 	}
 	if spent {
-		return named{component: roofline.Other, why: fmt.Sprintf("more than %d different names", maxLookups)}
+		return named{component: roofline.Other, why: fmt.Sprintf("more than %d different names, or %d MB of them", maxLookups, maxLookupBytes>>20)}
 	}
 	n = c.lookup(name)
 	c.mu.Lock()

@@ -78,6 +78,9 @@ func (r *reader) oddities() {
 	if m.Skipped > 0 {
 		r.warn("unusable-times", "%s left out: no time stamp, a negative or malformed duration, or one of years", several(m.Skipped, "event was", "events were"))
 	}
+	if n := r.ranks.over; n > 0 {
+		r.warn("too-many-ranks", "%s of ranks behind the first %d, which are taken for one: no file holds so many, the labels of the pids are damaged", several(n, "event is", "events are"), maxLabels)
+	}
 	if n := r.odd.nonFinite; n > 0 {
 		r.warn("non-finite", "%s such as inf or nan, which JSON does not have", several(n, "bare value", "bare values"))
 	}

@@ -18,6 +18,7 @@ type ranks struct {
 	rank   int            // of the file, from distributedInfo
 	labels map[string]int // label → rank
 	taken  map[int]bool
+	over   int64 // events whose label the table had no room for
 	named  map[string]int64
 	last   []byte // label looked up last, and its rank
 	lastTo int
@@ -44,17 +45,19 @@ func (r *ranks) label(label []byte) int {
 		if r.labels == nil {
 			r.labels, r.taken = map[string]int{}, map[int]bool{}
 		}
+		if len(r.labels) >= maxLabels {
+			r.over++
+			return maxLabels
+		}
 		letters := bytes.TrimRight(label, "0123456789")
 		n, one := value{raw: label[len(letters):]}.integer()
-		if !one || n > maxLabels || bytes.IndexByte(label, '-') >= 0 || r.taken[int(n)] {
+		if !one || n >= maxLabels || bytes.IndexByte(label, '-') >= 0 || r.taken[int(n)] {
 			for n = 0; r.taken[int(n)]; n++ {
 			}
 		}
 		rank = int(n)
-		if len(r.labels) < maxLabels {
-			r.labels[string(label)] = rank
-			r.taken[rank] = true
-		}
+		r.labels[string(label)] = rank
+		r.taken[rank] = true
 	}
 	r.last, r.lastTo = append(r.last[:0], label...), rank
 	return rank

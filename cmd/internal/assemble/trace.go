@@ -68,6 +68,7 @@ func (t *Trace) take(path string, f *tracedFile) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	t.Events += meta.Events
+	t.bounds(path, f)
 	t.doc.Files = append(t.doc.Files, reports.TraceFile{
 		Path: path, Format: meta.Format, Bytes: meta.Bytes, Events: meta.Events, Skipped: meta.Skipped, Truncated: meta.Truncated,
 	})
@@ -138,7 +139,7 @@ func (t *Trace) file(path string, meta traces.Meta, f *tracedFile, lines []trace
 	}
 	left := f.collect.Left()
 	if left > 0 {
-		t.Warn(path, "steps-of-the-beginning", fmt.Sprintf("steps and components are of the first %d events of each kind; counts, spans and busy times are of the whole file", maxTraceEvents))
+		t.Warn(path, "steps-of-the-beginning", fmt.Sprintf("steps and components are of the first %d events of each kind; counts, spans and busy times are of the whole file", f.held))
 	}
 	for i, l := range lines {
 		d := &tracedDevice{line: l, name: meta.Devices[l.Device], path: path}
@@ -204,6 +205,7 @@ func (t *Trace) rankOf(path string, meta traces.Meta) int {
 
 // tracedFile gathers one file's events.
 type tracedFile struct {
+	held     int // events of one kind that are kept
 	lines    traces.Timelines
 	collect  traces.Collector
 	ops      *openOps
@@ -211,18 +213,26 @@ type tracedFile struct {
 	totals   *operationTotals // nil unless asked for
 	launches int64
 	seen     int
+	places   places
+	names    heldNames
 	fault    error // of a part of the file
 	failed   error // of all of it
 	reader   traces.Reader
 }
 
-func newTracedFile() *tracedFile {
-	return &tracedFile{collect: traces.Collector{Budget: maxTraceEvents}, ops: &openOps{}}
+func newTracedFile(held int) *tracedFile {
+	return &tracedFile{held: held, collect: traces.Collector{Budget: held}, ops: &openOps{most: 2 * held}}
 }
 
 func (f *tracedFile) add(e traces.Event) {
 	f.seen++
+	if !f.places.admit(e) {
+		return
+	}
 	f.lines.Add(e)
+	if f.collect.Keeps(e.Kind) || f.ops.keeps(e.Kind) {
+		e.Name = f.names.hold(e.Name)
+	}
 	f.collect.Add(e)
 	f.ops.add(e)
 	if f.totals != nil && e.Kind.IsGPU() {

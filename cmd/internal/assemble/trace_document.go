@@ -94,6 +94,9 @@ func (t *Trace) notes(w traces.Waits) []reports.Warning {
 	if len(t.counted) > 0 && !slices.ContainsFunc(t.counted, func(c counted) bool { return c.read != nil }) {
 		add("", "no-byte-counters", "no kernel's DRAM bytes were counted: run ncu with --metrics "+metricRead+","+metricWrite+","+metricDuration)
 	}
+	if t.kernels.over {
+		add("", "kernel-names", fmt.Sprintf("more than %d kernel names, or more than %d MB of them: those behind stand in one row of each component, %s", maxKernelNames, maxNameBytes>>20, otherNames))
+	}
 	if k := t.known; k.total > 0 && float64(k.total-k.known) > 0.05*float64(k.total) {
 		add("", "unclassified", fmt.Sprintf("the component of %s %% of the kernel time is not known (%s); name it with --rules",
 			unit.Significant(100*float64(k.total-k.known)/float64(k.total), 3), strings.Join(t.kernels.unknown(3), ", ")))

@@ -22,7 +22,9 @@ const (
 // several.
 type kernelSums struct {
 	sums      map[kernelKey]*kernelSum
-	durations int // that are kept, of all
+	durations int  // that are kept, of all
+	text      int  // bytes of the names
+	over      bool // some stand under otherNames
 }
 
 type kernelKey struct{ name, component string }
@@ -39,10 +41,15 @@ type kernelSum struct {
 func (k *kernelSums) of(name string, class classify.Class) *kernelSum {
 	key := kernelKey{name, string(class.Component)}
 	s := k.sums[key]
+	if s == nil && (len(k.sums) >= maxKernelNames || k.text >= maxNameBytes) {
+		key.name, k.over = otherNames, true
+		s = k.sums[key]
+	}
 	if s == nil {
 		if k.sums == nil {
 			k.sums = map[kernelKey]*kernelSum{}
 		}
+		k.text += len(name)
 		s = &kernelSum{library: class.Library, unknown: !class.Known && class.Component != ""}
 		k.sums[key] = s
 	}
@@ -106,6 +113,7 @@ func (k *kernelSums) sum(line traces.KernelSum, class classify.Class) {
 
 // join adds the sums of others; medians are those of one file only.
 func (k *kernelSums) join(others kernelSums) {
+	k.over = k.over || others.over
 	for key, o := range others.sums {
 		s := k.of(key.name, classify.Class{})
 		if s.count == 0 {

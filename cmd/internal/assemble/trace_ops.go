@@ -14,6 +14,7 @@ const maxAbove = 32
 // was going on when a kernel was launched.
 type openOps struct {
 	threads map[thread][]openOp
+	most    int // operators that are kept, 0 for no bound
 	count   int
 	sorted  bool
 }
@@ -28,8 +29,13 @@ type openOp struct {
 	name, dims string
 }
 
+// keeps says whether an event of a kind is kept.
+func (o *openOps) keeps(kind traces.Kind) bool {
+	return (kind == traces.Op || kind == traces.Range) && (o.most <= 0 || o.count < o.most)
+}
+
 func (o *openOps) add(e traces.Event) {
-	if e.Kind != traces.Op && e.Kind != traces.Range || o.count >= 2*maxTraceEvents {
+	if !o.keeps(e.Kind) {
 		return
 	}
 	o.count++

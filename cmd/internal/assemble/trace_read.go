@@ -3,6 +3,7 @@ package assemble
 import (
 	"context"
 	"runtime"
+	"runtime/debug"
 
 	"decodegap/traces"
 )
@@ -21,10 +22,14 @@ func (t *Trace) Read(ctx context.Context, path string) error {
 // index could be used. After the context's end all that were not added have
 // its error.
 func (t *Trace) ReadAll(ctx context.Context, paths []string) []error {
+	if limit := debug.SetMemoryLimit(-1); limit > readMemory {
+		debug.SetMemoryLimit(readMemory)
+		defer debug.SetMemoryLimit(limit)
+	}
 	read := make([]chan *tracedFile, len(paths))
 	start := func(i int) {
 		read[i] = make(chan *tracedFile, 1)
-		go func() { read[i] <- t.read(ctx, paths[i]) }()
+		go func() { read[i] <- t.read(ctx, paths[i], heldOf(len(paths))) }()
 	}
 	atOnce := min(runtime.GOMAXPROCS(0), maxFilesAtOnce, len(paths))
 	for i := range atOnce {
@@ -44,8 +49,8 @@ func (t *Trace) ReadAll(ctx context.Context, paths []string) []error {
 
 // read gathers the events of a file. It changes nothing of t, so that files
 // can be read at the same time.
-func (t *Trace) read(ctx context.Context, path string) *tracedFile {
-	f := newTracedFile()
+func (t *Trace) read(ctx context.Context, path string, held int) *tracedFile {
+	f := newTracedFile(held)
 	if f.failed = ctx.Err(); f.failed != nil {
 		return f
 	}

@@ -38,6 +38,10 @@ func (o *operationTotals) add(key totalKey, count, ns int64) {
 		*o = operationTotals{}
 	}
 	t := (*o)[key]
+	if t == nil && len(*o) >= maxTotals {
+		key.name = otherNames
+		t = (*o)[key]
+	}
 	if t == nil {
 		t = &TraceTotal{Rank: key.rank, Device: key.device, Name: key.name, Component: key.component}
 		(*o)[key] = t
