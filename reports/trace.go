@@ -57,10 +57,11 @@ type TraceStepSummary struct {
 type TraceStep struct {
 	Rank             int                `json:"rank"`
 	Device           int                `json:"device"`
-	Count            int                `json:"count"`    // steps that count
-	FoundBy          string             `json:"found_by"` // annotation, graph, repetition, given
-	MedianMs         float64            `json:"median_ms"`
-	ByComponentMs    map[string]float64 `json:"by_component_ms"` // exclusive
+	Count            int                `json:"count"`               // steps that count: those that are not set aside
+	MedianOf         int                `json:"median_of,omitempty"` // of them, those whose end is known: the median is taken of these
+	FoundBy          string             `json:"found_by"`            // annotation, graph, repetition, given
+	MedianMs         float64            `json:"median_ms"`           // length of the step in the middle, the lower of two where their number is even
+	ByComponentMs    map[string]float64 `json:"by_component_ms"`     // exclusive
 	IdleMs           map[string]float64 `json:"idle_ms"`
 	CommWaitMs       *float64           `json:"comm_wait_ms,omitempty"` // absent with one rank
 	CommOverlappedMs float64            `json:"comm_overlapped_ms"`

@@ -49,11 +49,13 @@ type Steps struct {
 	All     []Step
 	FoundBy FoundBy
 	Family  string // of the marks, "" where none were used
-	// Median is the index in All of the step in the middle (the lower middle)
-	// of those that count, by wall time.
-	Median int
-	Counts int // steps that count
-	Notes  []Warning
+	// Median is the index in All of the step in the middle by wall time, the
+	// lower of two, of those that count; the last one, whose end is not known,
+	// is left out of them where three others count.
+	Median   int
+	MedianOf int // steps that the median is taken of
+	Counts   int // steps that count
+	Notes    []Warning
 }
 
 // Step is the median step.

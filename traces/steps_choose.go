@@ -29,10 +29,18 @@ func chooseSteps(s *Steps) {
 	s.Counts = len(counts)
 	// The last step lacks the time to a next one; with few steps it is still
 	// better evidence than none.
-	if len(closed) >= 3 {
-		counts = closed
+	if n := len(counts); len(closed) < n && n > 1 {
+		text := fmt.Sprintf("the last of the %d steps has none behind it, so the time to a next one is not known: ", n)
+		if len(closed) >= 3 {
+			counts = closed
+			text += fmt.Sprintf("the median is of the other %d", len(closed))
+		} else {
+			text += "with so few it counts all the same, up to the end of its own work"
+		}
+		s.Notes = append(s.Notes, Warning{"last-step-open", text})
 	}
 	slices.SortStableFunc(counts, func(a, b int) int { return cmp.Compare(s.All[a].Wall(), s.All[b].Wall()) })
+	s.MedianOf = len(counts)
 	s.Median = counts[(len(counts)-1)/2]
 }
 

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 )
@@ -29,6 +30,10 @@ func repeatedSteps(dev *Device) Steps {
 	if len(starts) < 3 || strangersBehind(seq, starts) > 1 {
 		return Steps{}
 	}
+	var notes []Warning
+	if n := starts[0]; n >= minPeriod {
+		notes = append(notes, Warning{"step-cut-off", plural(n, "kernel", "kernels") + " before the first whole step are of none: the capture began inside one"})
+	}
 	var bounds []boundary
 	for k, p := range starts {
 		last := len(seq)
@@ -44,11 +49,12 @@ func repeatedSteps(dev *Device) Steps {
 		if k+1 == len(starts) && last-p < period-period/16-1 {
 			// The capture ended inside this step: it only bounds the one before.
 			steps := tile(append(bounds, boundary{start: dev.GPU[at[p]].Start, end: end}))
-			return Steps{All: steps[:len(steps)-1], FoundBy: ByRepetition}
+			notes = append(notes, Warning{"step-cut-off", fmt.Sprintf("the last %d kernels are of no step: a whole one has %d, so the capture ended inside it", last-p, period)})
+			return Steps{All: steps[:len(steps)-1], FoundBy: ByRepetition, Notes: notes}
 		}
 		bounds = append(bounds, boundary{start: dev.GPU[at[p]].Start, end: end})
 	}
-	return Steps{All: tile(bounds), FoundBy: ByRepetition}
+	return Steps{All: tile(bounds), FoundBy: ByRepetition, Notes: notes}
 }
 
 // strangersBehind counts the kernels from the last start on whose names occur

@@ -2,6 +2,7 @@ package traces
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -197,7 +198,71 @@ func TestSetAside(t *testing.T) {
 	if s.Counts != 10 || s.Step().Wall() != 1014*us {
 		t.Errorf("%d count, median %d ns; want 10, 1014 us (the lower middle)", s.Counts, s.Step().Wall())
 	}
-	if len(s.Notes) != 4 {
-		t.Errorf("notes %v, want one for each reason", s.Notes)
+	if len(s.Notes) != 5 {
+		t.Errorf("notes %v, want one for each reason, and one for the last step", s.Notes)
+	}
+}
+
+// The median step is the one in the middle, the lower of two. The last step
+// has no end of its own, which is said whether it counts or not.
+func TestMedianRule(t *testing.T) {
+	for _, tt := range []struct {
+		walls       []int64 // µs
+		median      int64
+		of          int
+		lastCounted bool
+	}{
+		{[]int64{1000, 1001, 1002, 1003, 1004, 1005, 1006}, 1002, 6, false},
+		{[]int64{1003, 1001, 1002, 1000, 1005}, 1001, 4, false},
+		{[]int64{1002, 1001, 1003, 1000}, 1002, 3, false},
+		{[]int64{1002, 1001, 1003}, 1002, 3, true},
+		{[]int64{1001, 1000}, 1000, 2, true},
+	} {
+		w, at := newWorld(0), 1000*us
+		for k, wall := range tt.walls {
+			w.kernel("k", at, wall*us, 0)
+			w.mark(GPURange, "decode_step", at-1, at+wall*us+1, uint64(k+1))
+			at += wall * us
+		}
+		s, err := FindSteps(w.Device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Step().Wall() != tt.median*us || s.MedianOf != tt.of || s.Counts != len(tt.walls) {
+			t.Errorf("%v: median %d ns of %d, %d count; want %d µs of %d", tt.walls, s.Step().Wall(), s.MedianOf, s.Counts, tt.median, tt.of)
+		}
+		if len(s.Notes) != 1 || s.Notes[0].Code != "last-step-open" || strings.Contains(s.Notes[0].Text, "counts all the same") != tt.lastCounted {
+			t.Errorf("%v: notes %v", tt.walls, s.Notes)
+		}
+	}
+}
+
+// A capture that begins and ends inside a step says what it leaves out.
+func TestRepetitionSaysWhatIsCutOff(t *testing.T) {
+	names := decoder(12)
+	seven := make([]string, 0, 7*len(names))
+	for range 7 {
+		seven = append(seven, names...)
+	}
+	w, at := newWorld(0), int64(0)
+	for i, n := range seven[10 : len(seven)-20] {
+		if (i+10)%len(names) == 0 {
+			at += 100 * us
+		}
+		w.kernel(n, at, 3*us, 0)
+		at += 4 * us
+	}
+	s, err := FindSteps(w.Device)
+	if err != nil || len(s.All) != 5 {
+		t.Fatalf("%d steps, %v; want the 5 whole ones", len(s.All), err)
+	}
+	cut := 0
+	for _, n := range s.Notes {
+		if n.Code == "step-cut-off" {
+			cut++
+		}
+	}
+	if cut != 2 {
+		t.Errorf("notes %v, want one for each end", s.Notes)
 	}
 }

@@ -49,9 +49,12 @@ never counted twice. A damaged or cut file is read as far as it goes, and what i
 missing is said. The environment of the profiled process is never read.
 
 Steps are told apart by the engine's annotations, else by graph launches, else by
-the repeating kernel sequence. Each nanosecond of the median step goes to one
-component or to one kind of idle time: they add up to the step. With several
-ranks, the time of collectives is split into transfer and waiting for the slowest.
+the repeating kernel sequence. The median step is one of them, the one whose
+length is in the middle, the lower of two; the last one has no next step to end
+it, so it is left out where three others count. Steps that are left out are said
+with the reason. Each nanosecond of the median step goes to one component or to
+one kind of idle time: they add up to the step. With several ranks, the time of
+collectives is split into transfer and waiting for the slowest.
 
 FILES IT READS
 ` + traceFormats() + `

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -74,7 +75,10 @@ func writeTraceStep(w io.Writer, doc *reports.TraceDocument, width int) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	head := fmt.Sprintf("median of %d steps, found by %s: %.3f ms", s.Count, s.FoundBy, s.MedianMs)
+	head := fmt.Sprintf("median of %d steps, found by %s: %.3f ms", cmp.Or(s.MedianOf, s.Count), s.FoundBy, s.MedianMs)
+	if s.MedianOf%2 == 0 && s.MedianOf > 0 {
+		head = fmt.Sprintf("median (the lower of two in the middle) of %d steps, found by %s: %.3f ms", s.MedianOf, s.FoundBy, s.MedianMs)
+	}
 	if s.Count == 1 {
 		head = fmt.Sprintf("the one step, found by %s: %.3f ms", s.FoundBy, s.MedianMs)
 	}

@@ -125,7 +125,7 @@ func (d *tracedDevice) step() *reports.TraceStep {
 		return nil
 	}
 	s := &reports.TraceStep{
-		Rank: d.line.Rank, Device: d.line.Device, Count: d.steps.Counts, FoundBy: string(d.steps.FoundBy), MedianMs: inMs(p.Step.Wall()),
+		Rank: d.line.Rank, Device: d.line.Device, Count: d.steps.Counts, MedianOf: d.steps.MedianOf, FoundBy: string(d.steps.FoundBy), MedianMs: inMs(p.Step.Wall()),
 		ByComponentMs: map[string]float64{}, CommOverlappedMs: inMs(p.CommOverlapped),
 		IdleMs: map[string]float64{
 			string(traces.LaunchBound): inMs(p.Idle.LaunchBound), string(traces.SyncBound): inMs(p.Idle.SyncBound), string(traces.GraphGap): inMs(p.Idle.GraphGap),
