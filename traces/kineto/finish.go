@@ -1,6 +1,7 @@
 package kineto
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -34,8 +35,13 @@ func (r *reader) finish() {
 // trailing looks at how the content ends.
 func (r *reader) trailing() {
 	if r.complete {
+		r.behind.look(r.b[r.i:], r.at())
 		for !r.ended && r.why == nil && r.fill(len(r.b)) {
+			r.behind.look(r.b, r.base)
 			r.i = len(r.b)
+		}
+		if n := r.behind.bytes(); n > 0 {
+			r.warn("trailing-bytes", "%d bytes follow the trace's closing bracket, from byte %d on, and were not read: another document, or the rest of an older file; one trace a file is expected", n, r.behind.from)
 		}
 	}
 	switch {
@@ -73,7 +79,7 @@ func (r *reader) oddities() {
 		r.warn("truncated", "the file ends before its closing bracket; the %d whole events before it were read, and what stood behind them is missing", m.Events)
 	}
 	if r.holes > 0 && r.lost > 0 {
-		r.warn("damaged", "%s, %d bytes in all, could not be read; the first is at byte %d", several(r.holes, "stretch", "stretches"), r.lost, r.lostAt)
+		r.warn("damaged", "%s, %d bytes in all, could not be read; the first is at byte %d (%s)", several(r.holes, "stretch", "stretches"), r.lost, r.lostAt, r.lostWhy)
 	}
 	if m.Skipped > 0 {
 		r.warn("unusable-times", "%s left out: no time stamp, a negative or malformed duration, or one of years", several(m.Skipped, "event was", "events were"))
@@ -112,3 +118,21 @@ func several(n int64, one, many string) string {
 }
 
 var _ traces.Reader = (*reader)(nil)
+
+// behind is what follows the end of the document, white space and zeros aside.
+type behind struct{ from, to int64 }
+
+func (b *behind) bytes() int64 { return b.to - b.from }
+
+// look looks at text that stands at an offset of the content.
+func (b *behind) look(text []byte, at int64) {
+	blank := func(r rune) bool { return r <= ' ' }
+	rest := bytes.TrimRightFunc(text, blank)
+	if len(rest) == 0 {
+		return
+	}
+	if b.to == 0 {
+		b.from = at + int64(len(rest)-len(bytes.TrimLeftFunc(rest, blank)))
+	}
+	b.to = at + int64(len(rest))
+}

@@ -66,6 +66,8 @@ type reader struct {
 	rocprof  bool
 	lost     int64 // bytes that could not be read
 	lostAt   int64 // offset of the first
+	lostWhy  string
+	behind   behind
 	holes    int64
 }
 
@@ -88,7 +90,7 @@ func (r *reader) Close() error { return r.stream.Close() }
 // damage tells the one who reads the events of a stretch that was lost.
 func (r *reader) damage(from, to int64, what string, fatal bool) {
 	if r.holes == 0 {
-		r.lostAt = from
+		r.lostAt, r.lostWhy = from, what
 	}
 	r.holes++
 	r.lost += to - from

@@ -1,12 +1,22 @@
 package kineto
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // Bounds of the search behind damage.
 const (
 	lookahead = 1 << 20 // an event that long is not looked for
 	thrift    = 64      // a failed try may cost so many times the way it saves
 )
+
+// tailBytes is how much of the content's end is looked at for how it ends.
+const tailBytes = 4 << 10
+
+// closing is how traceEvents and the document end, with or without members
+// between them.
+var closing = regexp.MustCompile(`(?s)\}\s*\]\s*(\}|,\s*"[^"]*"\s*:.*\})?\s*$`)
 
 // recover reads on where the element at the scanner could not be read: the
 // element itself if only the quotes in its strings are wrong, else the next one
@@ -37,6 +47,9 @@ func (r *reader) recover(e *element, st status) bool {
 	if st == short && !found {
 		r.meta.Truncated = true
 		to = from // the warning of the cut says it all
+	}
+	if st == bad && !found && closing.Match(r.b[max(0, len(r.b)-tailBytes):]) {
+		r.complete = true // damage up to the end, but the end is there
 	}
 	r.damage(from, to, "no whole event: "+fault, !found)
 	return found && !r.stopped

@@ -212,12 +212,14 @@ type tracedFile struct {
 	kernels  kernelSums
 	totals   *operationTotals // nil unless asked for
 	launches int64
-	seen     int
-	places   places
-	names    heldNames
-	fault    error // of a part of the file
-	failed   error // of all of it
-	reader   traces.Reader
+	// kernelsRead counts kernels, instant those of them that last no time.
+	kernelsRead, instant int64
+	seen                 int
+	places               places
+	names                heldNames
+	fault                error // of a part of the file
+	failed               error // of all of it
+	reader               traces.Reader
 }
 
 func newTracedFile(held int) *tracedFile {
@@ -240,6 +242,10 @@ func (f *tracedFile) add(e traces.Event) {
 	}
 	switch e.Kind {
 	case traces.Kernel:
+		f.kernelsRead++
+		if e.Dur == 0 {
+			f.instant++
+		}
 		f.kernels.add(e.Name, e.Dur, classify.Class{})
 	case traces.Launch:
 		f.launches++

@@ -98,8 +98,11 @@ func (h *heldNames) hold(name string) string {
 	return name
 }
 
-// bounds says which bounds a file reached.
+// bounds says which bounds a file reached, and what is odd about its events.
 func (t *Trace) bounds(path string, f *tracedFile) {
+	if f.instant > 0 {
+		t.Warn(path, "zero-duration", fmt.Sprintf("%d of %d kernels have a duration of 0: they count as launched and add no time", f.instant, f.kernelsRead))
+	}
 	if n := f.places.left; n > 0 {
 		t.Warn(path, "too-many-devices", fmt.Sprintf("%d events belong to ranks or devices behind the first %d and were left out: no host has so many, the numbers are damaged", n, maxPlaces))
 	}

@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -18,7 +19,7 @@ func (t *Trace) Read(ctx context.Context, path string) error {
 }
 
 // ReadAll adds files, several of which are read at the same time; they are
-// added in the order given. Each error says why nothing of the file at its
+// added in the order given, and one that is there twice is added once. Each error says why nothing of the file at its
 // index could be used. After the context's end all that were not added have
 // its error.
 func (t *Trace) ReadAll(ctx context.Context, paths []string) []error {
@@ -26,22 +27,40 @@ func (t *Trace) ReadAll(ctx context.Context, paths []string) []error {
 		debug.SetMemoryLimit(readMemory)
 		defer debug.SetMemoryLimit(limit)
 	}
-	read := make([]chan *tracedFile, len(paths))
-	start := func(i int) {
-		read[i] = make(chan *tracedFile, 1)
-		go func() { read[i] <- t.read(ctx, paths[i], heldOf(len(paths))) }()
-	}
-	atOnce := min(runtime.GOMAXPROCS(0), maxFilesAtOnce, len(paths))
-	for i := range atOnce {
-		start(i)
-	}
 	errs := make([]error, len(paths))
-	for i, path := range paths {
-		f := <-read[i]
-		errs[i] = t.take(path, f)
+	var once []int // indices of the files that are read
+	same := twice(paths)
+	for i, first := range same {
+		if first < 0 {
+			once = append(once, i)
+			continue
+		}
+		text := fmt.Sprintf("%s is given twice; it is counted once", paths[i])
+		if paths[i] != paths[first] {
+			text = fmt.Sprintf("%s has the same content as %s; it is counted once", paths[i], paths[first])
+		}
+		t.warn("same-file", text)
+	}
+	read := make([]chan *tracedFile, len(once))
+	start := func(k int) {
+		read[k] = make(chan *tracedFile, 1)
+		go func() { read[k] <- t.read(ctx, paths[once[k]], heldOf(len(once))) }()
+	}
+	atOnce := min(runtime.GOMAXPROCS(0), maxFilesAtOnce, len(once))
+	for k := range atOnce {
+		start(k)
+	}
+	for k, i := range once {
+		f := <-read[k]
+		errs[i] = t.take(paths[i], f)
 		f.close()
-		if next := i + atOnce; next < len(paths) {
+		if next := k + atOnce; next < len(once) {
 			start(next)
+		}
+	}
+	for i, first := range same {
+		if first >= 0 {
+			errs[i] = errs[first]
 		}
 	}
 	return errs

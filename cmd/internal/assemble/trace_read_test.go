@@ -19,7 +19,7 @@ import (
 func TestReadAllKeepsTheOrder(t *testing.T) {
 	folder := filepath.Join("..", "..", "..", "testdata", "traces")
 	graph, moe := filepath.Join(folder, "captured", "llama8b_graph_b1.json.gz"), filepath.Join(folder, "captured", "qwen3moe_graph_b1.json.gz")
-	paths := []string{moe, filepath.Join(folder, "no such file"), graph, folder, filepath.Join(folder, "kineto", "merged.json"), moe, graph}
+	paths := []string{moe, filepath.Join(folder, "no such file"), graph, folder, filepath.Join(folder, "kineto", "merged.json"), filepath.Join(folder, "captured", "llama70b_tp2_graph_b4_rank0.json.gz"), filepath.Join(folder, "captured", "llama70b_tp2_graph_b4_rank1.json.gz")}
 	one := Trace{Formats: all.All, Many: true, Totalled: true}
 	var want []error
 	for _, p := range paths {
