@@ -7,7 +7,7 @@ import "decodegap/roofline"
 // Decode runs it absorbed: W_UK and W_UV, together exactly kv_b, are read once
 // (DeepSeek-V2 report, 2.1.2).
 var deepseek = Arch{
-	Names: []string{"DeepseekV3ForCausalLM", "DeepseekV32ForCausalLM", "DeepseekV2ForCausalLM", "GlmMoeDsaForCausalLM"},
+	Names: []string{"DeepseekV3ForCausalLM", "DeepseekV32ForCausalLM", "DeepseekV2ForCausalLM", "GlmMoeDsaForCausalLM", "Glm4MoeLiteForCausalLM"},
 	Doc:   "latent attention (MLA), optional sparse index (DSA), mixture with shared experts",
 	Build: func(b *Builder) {
 		a, m := b.latentShape(), b.sharedMixture()

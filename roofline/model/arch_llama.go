@@ -2,8 +2,9 @@ package model
 
 // llama is the plain dense decoder: grouped-query attention and SwiGLU.
 var llama = Arch{
-	Names: []string{"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"},
-	Doc:   "dense decoder with grouped-query attention and SwiGLU",
+	Names: []string{"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM",
+		"GraniteForCausalLM", "SeedOssForCausalLM", "SmolLM3ForCausalLM", "InternLM3ForCausalLM"},
+	Doc: "dense decoder with grouped-query attention and SwiGLU",
 	Build: func(b *Builder) {
 		a := b.shape()
 		switch b.c.Architecture {
@@ -12,6 +13,12 @@ var llama = Arch{
 		case "Qwen3ForCausalLM":
 			a.qNorm, a.kNorm = a.dim, a.dim
 			a.bias = b.c.Bool(false, "attention_bias")
+		case "SeedOssForCausalLM":
+			a.bias = b.c.Bool(true, "attention_bias")
+			a.outBias = b.c.Bool(false, "attention_out_bias")
+		case "InternLM3ForCausalLM":
+			a.bias, a.outBias = b.c.Bool(false, "qkv_bias"), b.c.Bool(false, "bias")
+			b.mlpBias = a.outBias
 		default:
 			a.bias = b.c.Bool(false, "attention_bias")
 			a.outBias = a.bias
@@ -29,6 +36,6 @@ var llama = Arch{
 			b.norm(b.d.Hidden, "input_layernorm", "post_attention_layernorm")
 			b.layerNorms()
 		}
-		b.ends(b.c.Bool(false, "tie_word_embeddings"))
+		b.ends(b.c.Bool(b.c.Architecture == "SmolLM3ForCausalLM", "tie_word_embeddings"))
 	},
 }

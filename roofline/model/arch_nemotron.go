@@ -73,13 +73,16 @@ func (b *Builder) nemotronMixture(pattern string, names []string) moe {
 type mambaShape struct {
 	heads, dim, groups, state, conv int
 	convBias, bias                  bool
+
+	at      string // module path below the layer
+	ungated bool   // no norm of the gated output
 }
 
 func (b *Builder) mamba() mambaShape {
 	m := mambaShape{
 		heads: b.c.Int("mamba_num_heads"), dim: b.c.Int("mamba_head_dim"), groups: b.c.Int("n_groups"),
 		state: b.c.Int("ssm_state_size"), conv: b.c.Int("conv_kernel"),
-		convBias: b.c.Bool(true, "use_conv_bias"), bias: b.c.Bool(false, "mamba_proj_bias"),
+		convBias: b.c.Bool(true, "use_conv_bias"), bias: b.c.Bool(false, "mamba_proj_bias"), at: "mixer.",
 	}
 	b.d.StateHeads = m.heads
 	return m
@@ -88,7 +91,7 @@ func (b *Builder) mamba() mambaShape {
 // mamba2 adds one Mamba2 layer. Its state is heads·head_dim·N values a
 // sequence, its FLOPs about 5 a state value and token.
 func (b *Builder) mamba2(m mambaShape) {
-	h, inner, at := int64(b.d.Hidden), int64(m.heads*m.dim), "mixer."
+	h, inner, at := int64(b.d.Hidden), int64(m.heads*m.dim), m.at
 	channels := inner + 2*int64(m.groups)*int64(m.state)
 	b.matrix(roofline.RoleState, roofline.SSM, at+"in_proj", h*(inner+channels+int64(m.heads)))
 	b.matrix(roofline.RoleState, roofline.SSM, at+"out_proj", inner*h)
@@ -103,7 +106,9 @@ func (b *Builder) mamba2(m mambaShape) {
 	for _, name := range []string{"A_log", "D", "dt_bias"} {
 		b.vector(roofline.RoleState, roofline.SSM, at+name, int64(m.heads))
 	}
-	b.norm(int(inner), at+"norm")
+	if !m.ungated {
+		b.norm(int(inner), at+"norm")
+	}
 	state := int64(m.heads) * int64(m.dim) * int64(m.state)
 	b.cache(roofline.Cache{
 		Kind: roofline.CacheState, Component: roofline.SSM,

@@ -13,6 +13,7 @@ type gqa struct {
 	window, chunk  int
 
 	fused  bool   // the checkpoint holds one qkv_proj
+	qkv    string // the same under another name
 	module string // "self_attn" unless set
 	out    string // "o_proj" unless set
 }
@@ -48,7 +49,10 @@ func (b *Builder) attention(a gqa) {
 	h, q, kv := int64(b.d.Hidden), int64(a.heads*a.dim), int64(a.kv*a.dim)
 	names := [3]string{"q_proj", "k_proj", "v_proj"}
 	if a.fused {
-		names = [3]string{"qkv_proj", "qkv_proj", "qkv_proj"}
+		a.qkv = "qkv_proj"
+	}
+	if a.qkv != "" {
+		names = [3]string{a.qkv, a.qkv, a.qkv}
 	}
 	qOut := q
 	if a.gated {
@@ -95,7 +99,7 @@ func (b *Builder) mlpNamed(module string, width int, names ...string) {
 	for i, n := range names {
 		b.matrix(roofline.RoleMLP, roofline.MLPDense, module+"."+n, each)
 		switch {
-		case !b.c.Bool(false, "mlp_bias"):
+		case !b.mlpBias && !b.c.Bool(false, "mlp_bias"):
 		case i == len(names)-1:
 			b.vector(roofline.RoleOBias, roofline.MLPDense, module+"."+n+".bias", int64(b.d.Hidden))
 		default:

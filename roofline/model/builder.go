@@ -21,6 +21,8 @@ type Builder struct {
 	assume           *Format     // --weights: every matrix in this format, router left out
 	root             string      // module path above "layers"
 	embed, finalNorm string      // of families that name them otherwise
+	head             string      // its name
+	mlpBias          bool        // of families whose feed-forward blocks have biases under another field
 	prefix           string      // of the current layer
 	here             *exclusions // narrowed to the current layer
 
@@ -33,8 +35,12 @@ type Builder struct {
 }
 
 func newBuilder(c *Config, q *Quant, d *roofline.Decoder, assume *Format) *Builder {
+	root := c.root
+	if root == "" {
+		root = "model"
+	}
 	return &Builder{
-		c: c, q: q, d: d, assume: assume, root: "model", at: roofline.Ends, last: map[roofline.Component]int{},
+		c: c, q: q, d: d, assume: assume, root: root, head: "lm_head", at: roofline.Ends, last: map[roofline.Component]int{},
 		tensors: map[roofline.Tensor]int{}, caches: map[roofline.Cache]int{}, kernels: map[roofline.Kernels]int{},
 	}
 }
@@ -335,7 +341,7 @@ func (b *Builder) ends(tied bool) {
 // headName is the path of the output head: "lm_head", or below the language
 // model where a checkpoint has towers beside it.
 func (b *Builder) headName() string {
-	const name = "lm_head"
+	name := b.head
 	if b.h == nil || b.h.modules[name] != nil {
 		return name
 	}

@@ -16,6 +16,8 @@ type Config struct {
 	Architecture string
 	ModelType    string
 
+	wrapper, root string // the architecture around the text model, and the path above its layers; "" for none
+
 	fields map[string]json.RawMessage // the text model's
 	outer  map[string]json.RawMessage // the file's, where the text model is nested
 	err    error
@@ -42,6 +44,7 @@ func parseConfig(data []byte) (*Config, error) {
 	if len(names) > 0 {
 		c.Architecture = names[0]
 	}
+	c.unwrap()
 	c.decode(c.fields, "model_type", &c.ModelType)
 	if c.ModelType == "" {
 		c.decode(c.outer, "model_type", &c.ModelType)

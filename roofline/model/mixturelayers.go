@@ -12,7 +12,7 @@ type mixtureDefault struct{ dense, shared int }
 
 // mixtureDefaults are those of transformers: first_k_dense_replace and
 // n_shared_experts of DeepseekV2Config, DeepseekV3Config (V3.2 derives from
-// it), Glm4MoeConfig and GlmMoeDsaConfig, whose mlp_layer_types start with
+// it), Glm4MoeConfig, Glm4MoeLiteConfig and GlmMoeDsaConfig, whose mlp_layer_types start with
 // three dense layers.
 var mixtureDefaults = map[string]mixtureDefault{
 	"DeepseekV2ForCausalLM":  {0, 2},
@@ -20,6 +20,7 @@ var mixtureDefaults = map[string]mixtureDefault{
 	"DeepseekV32ForCausalLM": {3, 1},
 	"GlmMoeDsaForCausalLM":   {3, 1},
 	"Glm4MoeForCausalLM":     {1, 1},
+	"Glm4MoeLiteForCausalLM": {1, 1},
 }
 
 // mixtureLayers says which layers have a mixture of experts: those behind the

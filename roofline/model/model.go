@@ -9,6 +9,7 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"decodegap/roofline"
@@ -47,6 +48,9 @@ func build(name string, c *Config, q *Quant, h *headers, opt Options) (*roofline
 		return nil, fmt.Errorf("config_groups: groups in %s; read the checkpoint's tensor headers instead (give the folder)", q.mixed)
 	}
 	notes := c.applyDefaults(arch)
+	if c.wrapper != "" {
+		notes = append(notes, "this is the text model of "+c.wrapper+"; its towers are not read by decode")
+	}
 	d := shell(name, c, q)
 	d.Notes = notes
 	if d.Layers > maxLayers {
@@ -134,11 +138,37 @@ func find(c *Config) (Arch, error) {
 	if c.Architecture == "" {
 		return Arch{}, fmt.Errorf("field \"architectures\" is missing: cannot tell the model's family; known are %s", strings.Join(names, ", "))
 	}
+	for _, w := range wrappers {
+		names = append(names, w.name)
+	}
 	hint := ""
-	if near := nearest.Names(c.Architecture, names); len(near) > 0 {
+	if near := nearArchitectures(c.Architecture, names); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "? "
 	}
 	return Arch{}, fmt.Errorf("unknown architecture %q: %sknown are %s", c.Architecture, hint, strings.Join(names, ", "))
+}
+
+// nearArchitectures are the names that are near in what is their own: nearly
+// all end alike.
+func nearArchitectures(name string, names []string) []string {
+	stem := func(s string) string {
+		if i := strings.LastIndex(s, "For"); i > 0 {
+			return s[:i]
+		}
+		return s
+	}
+	var stems []string
+	for _, n := range names {
+		stems = append(stems, stem(n))
+	}
+	near := nearest.Names(stem(name), stems)
+	var out []string
+	for i, n := range names {
+		if slices.Contains(near, stems[i]) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // quantOf is the quantization of a configuration with an optional side file.

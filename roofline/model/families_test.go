@@ -1,0 +1,78 @@
+package model
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestPublishedTotals counts models that are not in the catalogue from the
+// fields of their public configurations, and compares with the totals of their
+// model cards, which are rounded: to a per cent.
+func TestPublishedTotals(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		published float64 // 10⁹ parameters of the text model
+		config    string
+	}{
+		{"qwen2.5-72b", 72.7, `{"architectures": ["Qwen2ForCausalLM"], "hidden_size": 8192, "intermediate_size": 29568, "num_attention_heads": 64, "num_hidden_layers": 80, "num_key_value_heads": 8, "vocab_size": 152064, "tie_word_embeddings": false, "sliding_window": 131072, "use_sliding_window": false, "max_window_layers": 70}`},
+		{"qwen2.5-0.5b", 0.494, `{"architectures": ["Qwen2ForCausalLM"], "hidden_size": 896, "intermediate_size": 4864, "num_attention_heads": 14, "num_hidden_layers": 24, "num_key_value_heads": 2, "vocab_size": 151936, "tie_word_embeddings": true}`},
+		{"mistral-small-24b", 23.57, `{"architectures": ["MistralForCausalLM"], "hidden_size": 5120, "intermediate_size": 32768, "head_dim": 128, "num_attention_heads": 32, "num_hidden_layers": 40, "num_key_value_heads": 8, "vocab_size": 131072, "tie_word_embeddings": false, "sliding_window": null}`},
+		{"mistral-small-3.1", 23.57, `{"architectures": ["Mistral3ForConditionalGeneration"], "text_config": {"hidden_size": 5120, "intermediate_size": 32768, "head_dim": 128, "num_attention_heads": 32, "num_hidden_layers": 40, "num_key_value_heads": 8, "vocab_size": 131072, "model_type": "mistral"}, "vision_config": {}}`},
+		{"mistral-large-2407", 122.6, `{"architectures": ["MistralForCausalLM"], "hidden_size": 12288, "intermediate_size": 28672, "head_dim": 128, "num_attention_heads": 96, "num_hidden_layers": 88, "num_key_value_heads": 8, "vocab_size": 32768, "tie_word_embeddings": false}`},
+		{"mixtral-8x22b", 140.6, `{"architectures": ["MixtralForCausalLM"], "hidden_size": 6144, "intermediate_size": 16384, "num_attention_heads": 48, "num_hidden_layers": 56, "num_key_value_heads": 8, "num_local_experts": 8, "num_experts_per_tok": 2, "vocab_size": 32768}`},
+		{"qwen2-57b-a14b", 57.4, `{"architectures": ["Qwen2MoeForCausalLM"], "hidden_size": 3584, "intermediate_size": 18944, "moe_intermediate_size": 2560, "shared_expert_intermediate_size": 20480, "num_attention_heads": 28, "num_key_value_heads": 4, "num_hidden_layers": 28, "num_experts": 64, "num_experts_per_tok": 8, "vocab_size": 151936, "decoder_sparse_step": 1}`},
+		{"qwen1.5-moe-a2.7b", 14.3, `{"architectures": ["Qwen2MoeForCausalLM"], "hidden_size": 2048, "intermediate_size": 5632, "moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632, "num_attention_heads": 16, "num_key_value_heads": 16, "num_hidden_layers": 24, "num_experts": 60, "num_experts_per_tok": 4, "vocab_size": 151936}`},
+		{"qwen3-480b-coder", 480.2, `{"architectures": ["Qwen3MoeForCausalLM"], "hidden_size": 6144, "intermediate_size": 8192, "moe_intermediate_size": 2560, "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128, "num_hidden_layers": 62, "num_experts": 160, "num_experts_per_tok": 8, "vocab_size": 151936, "decoder_sparse_step": 1, "mlp_only_layers": []}`},
+		{"qwen3-vl-235b", 235.1, `{"architectures": ["Qwen3VLMoeForConditionalGeneration"], "text_config": {"hidden_size": 4096, "intermediate_size": 12288, "moe_intermediate_size": 1536, "num_attention_heads": 64, "num_key_value_heads": 4, "head_dim": 128, "num_hidden_layers": 94, "num_experts": 128, "num_experts_per_tok": 8, "vocab_size": 151936, "decoder_sparse_step": 1}, "vision_config": {}}`},
+		{"qwen2.5-vl-7b", 7.6, `{"architectures": ["Qwen2_5_VLForConditionalGeneration"], "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4, "vocab_size": 152064, "tie_word_embeddings": false, "vision_config": {}}`},
+		{"deepseek-v2-lite", 15.7, `{"architectures": ["DeepseekV2ForCausalLM"], "hidden_size": 2048, "intermediate_size": 10944, "moe_intermediate_size": 1408, "num_attention_heads": 16, "num_key_value_heads": 16, "num_hidden_layers": 27, "n_routed_experts": 64, "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_layer_freq": 1, "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 102400}`},
+		{"deepseek-v2", 235.7, `{"architectures": ["DeepseekV2ForCausalLM"], "hidden_size": 5120, "intermediate_size": 12288, "moe_intermediate_size": 1536, "num_attention_heads": 128, "num_key_value_heads": 128, "num_hidden_layers": 60, "n_routed_experts": 160, "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_layer_freq": 1, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 102400}`},
+		{"kimi-k2", 1026, `{"architectures": ["DeepseekV3ForCausalLM"], "model_type": "kimi_k2", "hidden_size": 7168, "intermediate_size": 18432, "moe_intermediate_size": 2048, "num_attention_heads": 64, "num_key_value_heads": 64, "num_hidden_layers": 61, "n_routed_experts": 384, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 1, "moe_layer_freq": 1, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 163840, "num_nextn_predict_layers": 0}`},
+		{"kimi-k2.5", 1026, `{"architectures": ["KimiK25ForConditionalGeneration"], "text_config": {"architectures": ["DeepseekV3ForCausalLM"], "model_type": "kimi_k2", "hidden_size": 7168, "intermediate_size": 18432, "moe_intermediate_size": 2048, "num_attention_heads": 64, "num_key_value_heads": 64, "num_hidden_layers": 61, "n_routed_experts": 384, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 1, "moe_layer_freq": 1, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 163840}}`},
+		{"moonlight", 15.96, `{"architectures": ["DeepseekV3ForCausalLM"], "hidden_size": 2048, "intermediate_size": 11264, "moe_intermediate_size": 1408, "num_attention_heads": 16, "num_hidden_layers": 27, "n_routed_experts": 64, "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1, "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 163840}`},
+		{"glm-4-32b", 32.5, `{"architectures": ["Glm4ForCausalLM"], "hidden_size": 6144, "intermediate_size": 23040, "num_attention_heads": 48, "num_key_value_heads": 2, "head_dim": 128, "num_hidden_layers": 61, "vocab_size": 151552, "attention_bias": false, "tie_word_embeddings": false}`},
+		{"glm-4-9b", 9.4, `{"architectures": ["GlmForCausalLM"], "hidden_size": 4096, "intermediate_size": 13696, "num_attention_heads": 32, "num_key_value_heads": 2, "head_dim": 128, "num_hidden_layers": 40, "vocab_size": 151552, "attention_bias": true, "tie_word_embeddings": false}`},
+		{"glm-4.5v", 106, `{"architectures": ["Glm4vMoeForConditionalGeneration"], "text_config": {"attention_bias": true, "first_k_dense_replace": 1, "head_dim": 128, "hidden_size": 4096, "intermediate_size": 10944, "moe_intermediate_size": 1408, "n_routed_experts": 128, "n_shared_experts": 1, "num_attention_heads": 96, "num_experts_per_tok": 8, "num_hidden_layers": 46, "num_key_value_heads": 8, "vocab_size": 151552}, "vision_config": {}}`},
+		{"glm-4.7-flash", 30, `{"architectures": ["Glm4MoeLiteForCausalLM"], "hidden_size": 2048, "intermediate_size": 10240, "moe_intermediate_size": 1536, "num_attention_heads": 20, "num_key_value_heads": 20, "num_hidden_layers": 47, "n_routed_experts": 64, "n_shared_experts": 1, "num_experts_per_tok": 4, "first_k_dense_replace": 1, "q_lora_rank": 768, "kv_lora_rank": 512, "qk_nope_head_dim": 192, "qk_rope_head_dim": 64, "v_head_dim": 256, "vocab_size": 154880, "num_nextn_predict_layers": 1}`},
+		{"gemma-3-1b", 1.0, `{"architectures": ["Gemma3ForCausalLM"], "hidden_size": 1152, "intermediate_size": 6912, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 256, "num_hidden_layers": 26, "sliding_window": 512, "sliding_window_pattern": 6, "vocab_size": 262144}`},
+		{"gemma-3-4b", 3.88, `{"architectures": ["Gemma3ForConditionalGeneration"], "text_config": {"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}, "vision_config": {}}`},
+		{"gemma-2-27b", 27.2, `{"architectures": ["Gemma2ForCausalLM"], "hidden_size": 4608, "intermediate_size": 36864, "num_attention_heads": 32, "num_key_value_heads": 16, "head_dim": 128, "num_hidden_layers": 46, "sliding_window": 4096, "vocab_size": 256000}`},
+		{"gemma-2-9b", 9.24, `{"architectures": ["Gemma2ForCausalLM"], "hidden_size": 3584, "intermediate_size": 14336, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 256, "num_hidden_layers": 42, "sliding_window": 4096, "vocab_size": 256000}`},
+		{"gemma-7b", 8.54, `{"architectures": ["GemmaForCausalLM"], "hidden_size": 3072, "intermediate_size": 24576, "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 256, "num_hidden_layers": 28, "vocab_size": 256000}`},
+		{"phi-4-mini", 3.84, `{"architectures": ["Phi3ForCausalLM"], "hidden_size": 3072, "intermediate_size": 8192, "num_attention_heads": 24, "num_key_value_heads": 8, "num_hidden_layers": 32, "vocab_size": 200064, "tie_word_embeddings": true, "sliding_window": 262144}`},
+		{"llama-4-maverick", 400, `{"architectures": ["Llama4ForConditionalGeneration"], "text_config": {"hidden_size": 5120, "intermediate_size": 8192, "intermediate_size_mlp": 16384, "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128, "num_hidden_layers": 48, "num_local_experts": 128, "num_experts_per_tok": 1, "interleave_moe_layer_step": 2, "attention_chunk_size": 8192, "vocab_size": 202048}, "vision_config": {}}`},
+		{"llama-3.2-1b", 1.236, `{"architectures": ["LlamaForCausalLM"], "hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 64, "num_hidden_layers": 16, "vocab_size": 128256, "tie_word_embeddings": true}`},
+		{"nemotron-h-8b", 8.1, `{"architectures": ["NemotronHForCausalLM"], "hidden_size": 4096, "intermediate_size": 21504, "num_attention_heads": 32, "num_key_value_heads": 8, "attention_head_dim": 128, "num_hidden_layers": 52, "hybrid_override_pattern": "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-", "mamba_num_heads": 128, "mamba_head_dim": 64, "n_groups": 8, "ssm_state_size": 128, "conv_kernel": 4, "vocab_size": 131072, "tie_word_embeddings": false}`},
+		{"nemotron-nano-30b", 31.6, `{"architectures": ["NemotronHForCausalLM"], "hidden_size": 2688, "intermediate_size": 1856, "moe_intermediate_size": 1856, "moe_shared_expert_intermediate_size": 3712, "n_routed_experts": 128, "n_shared_experts": 1, "num_experts_per_tok": 6, "num_attention_heads": 32, "num_key_value_heads": 2, "head_dim": 128, "num_hidden_layers": 52, "hybrid_override_pattern": "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME", "mamba_num_heads": 64, "mamba_head_dim": 64, "n_groups": 8, "ssm_state_size": 128, "conv_kernel": 4, "vocab_size": 131072, "tie_word_embeddings": false}`},
+		{"nemotron-4-340b", 341, `{"architectures": ["NemotronForCausalLM"], "hidden_size": 18432, "intermediate_size": 73728, "num_attention_heads": 96, "num_key_value_heads": 8, "num_hidden_layers": 96, "vocab_size": 256000, "tie_word_embeddings": false}`},
+		{"yi-34b", 34.4, `{"architectures": ["LlamaForCausalLM"], "hidden_size": 7168, "intermediate_size": 20480, "num_attention_heads": 56, "num_key_value_heads": 8, "num_hidden_layers": 60, "vocab_size": 64000}`},
+		{"internlm2.5-20b", 19.86, `{"architectures": ["InternLM2ForCausalLM"], "hidden_size": 6144, "intermediate_size": 16384, "num_attention_heads": 48, "num_key_value_heads": 8, "num_hidden_layers": 48, "vocab_size": 92544, "bias": false}`},
+		{"internlm3-8b", 8.8, `{"architectures": ["InternLM3ForCausalLM"], "hidden_size": 4096, "intermediate_size": 10240, "num_attention_heads": 32, "num_key_value_heads": 2, "head_dim": 128, "num_hidden_layers": 48, "vocab_size": 128512}`},
+		{"command-r-35b", 34.98, `{"architectures": ["CohereForCausalLM"], "hidden_size": 8192, "intermediate_size": 22528, "num_attention_heads": 64, "num_key_value_heads": 64, "num_hidden_layers": 40, "vocab_size": 256000, "use_qk_norm": false}`},
+		{"command-r7b", 8.03, `{"architectures": ["Cohere2ForCausalLM"], "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "num_hidden_layers": 32, "vocab_size": 256000, "sliding_window": 4096, "sliding_window_pattern": 4}`},
+		{"olmo2-13b", 13.7, `{"architectures": ["Olmo2ForCausalLM"], "hidden_size": 5120, "intermediate_size": 13824, "num_attention_heads": 40, "num_key_value_heads": 40, "num_hidden_layers": 40, "vocab_size": 100352}`},
+		{"olmo3-32b", 32.2, `{"architectures": ["Olmo3ForCausalLM"], "hidden_size": 5120, "intermediate_size": 27648, "num_attention_heads": 40, "num_key_value_heads": 8, "num_hidden_layers": 64, "vocab_size": 100278, "sliding_window": 4096}`},
+		{"olmoe", 6.92, `{"architectures": ["OlmoeForCausalLM"], "hidden_size": 2048, "intermediate_size": 1024, "num_attention_heads": 16, "num_key_value_heads": 16, "num_hidden_layers": 16, "num_experts": 64, "num_experts_per_tok": 8, "vocab_size": 50304}`},
+		{"granite-3.3-8b", 8.17, `{"architectures": ["GraniteForCausalLM"], "hidden_size": 4096, "intermediate_size": 12800, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 40, "vocab_size": 49159, "tie_word_embeddings": true}`},
+		{"starcoder2-15b", 15.96, `{"architectures": ["Starcoder2ForCausalLM"], "hidden_size": 6144, "intermediate_size": 24576, "num_attention_heads": 48, "num_key_value_heads": 4, "num_hidden_layers": 40, "vocab_size": 49152, "use_bias": true, "sliding_window": 4096, "tie_word_embeddings": false}`},
+		{"seed-oss-36b", 36.15, `{"architectures": ["SeedOssForCausalLM"], "hidden_size": 5120, "intermediate_size": 27648, "num_attention_heads": 80, "num_key_value_heads": 8, "head_dim": 128, "num_hidden_layers": 64, "vocab_size": 155136, "attention_bias": true, "attention_out_bias": false, "tie_word_embeddings": false}`},
+		{"smollm3", 3.08, `{"architectures": ["SmolLM3ForCausalLM"], "hidden_size": 2048, "intermediate_size": 11008, "num_attention_heads": 16, "num_key_value_heads": 4, "num_hidden_layers": 36, "vocab_size": 128256, "tie_word_embeddings": true}`},
+		{"mamba2-2.7b", 2.7, `{"architectures": ["Mamba2ForCausalLM"], "hidden_size": 2560, "num_hidden_layers": 64, "num_heads": 80, "head_dim": 64, "state_size": 128, "n_groups": 1, "expand": 2, "conv_kernel": 4, "vocab_size": 50288, "tie_word_embeddings": true}`},
+		{"falcon-h1-34b", 33.6, `{"architectures": ["FalconH1ForCausalLM"], "hidden_size": 5120, "intermediate_size": 21504, "num_attention_heads": 20, "num_key_value_heads": 4, "head_dim": 128, "num_hidden_layers": 72, "vocab_size": 261120, "mamba_d_ssm": 4096, "mamba_n_heads": 32, "mamba_d_head": 128, "mamba_d_state": 256, "mamba_n_groups": 2, "mamba_d_conv": 4, "tie_word_embeddings": false}`},
+	} {
+		path := filepath.Join(t.TempDir(), "own.json")
+		if err := os.WriteFile(path, []byte(c.config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Load(path, "", Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got := float64(l.Params()) / 1e9; math.Abs(got/c.published-1) > 0.01 {
+			t.Errorf("%s: counted %.3f B parameters, published are %.3f", c.name, got, c.published)
+		}
+	}
+}
