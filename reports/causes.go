@@ -12,7 +12,8 @@ import (
 type CauseChange struct {
 	Cause    string     `json:"cause"`
 	Ms       []*float64 `json:"ms"`
-	ChangeMs []*float64 `json:"change_ms"` // against the first side: below 0 is time won
+	ChangeMs []*float64 `json:"change_ms"`      // against the first side: below 0 is time won
+	Text     string     `json:"text,omitempty"` // of the largest of its rungs, of all sides
 }
 
 // CauseChanges sets the ledgers of one operating point side by side, the
@@ -36,7 +37,8 @@ func CauseChanges(ledgers []*Ledger) []CauseChange {
 		return nil
 	}
 	var out []CauseChange
-	add := func(cause string, side int, ms float64) {
+	largest := map[string]float64{}
+	add := func(cause, text string, side int, ms float64) {
 		i := slices.IndexFunc(out, func(c CauseChange) bool { return c.Cause == cause })
 		if i < 0 {
 			i = len(out)
@@ -49,14 +51,17 @@ func CauseChanges(ledgers []*Ledger) []CauseChange {
 			out = append(out, c)
 		}
 		*out[i].Ms[side] += ms
+		if math.Abs(ms) > largest[cause] {
+			largest[cause], out[i].Text = math.Abs(ms), text
+		}
 	}
 	for side, l := range ledgers {
 		if l == nil {
 			continue
 		}
-		add("floor", side, l.FloorMs)
+		add("floor", "", side, l.FloorMs)
 		for _, r := range netOfProfiler(l.Rungs) {
-			add(r.Cause, side, r.Ms)
+			add(r.Cause, r.Text, side, r.Ms)
 		}
 	}
 	for i := range out {

@@ -43,16 +43,10 @@ func components(pt *RunPoint, point int) []Block {
 		{Title: "bound"}, {Title: "format"}, {Title: "evidence"},
 	}, Note: "ms at floor: this layout at the ledger's ceilings, latency included for communication; even split: the same work spread over all GPUs."}
 	var total ComponentRow
-	traced := false
-	for _, c := range pt.Components {
+	rows := slices.DeleteFunc(slices.Clone(pt.Components), func(c ComponentRow) bool { return onlyTraced(&c) })
+	for _, c := range rows {
 		total.Ms += c.Ms
-		traced = traced || c.ActualMs != nil
 	}
-	if traced {
-		t.Columns = slices.Insert(t.Columns, 6, Column{Title: "ms in the trace", Right: true}, Column{Title: "GB/s reached", Right: true}, Column{Title: "of its ceiling", Right: true})
-		t.Note += " ms in the trace: exclusive GPU time of the traced step; GB/s reached: the bytes counted here over that time."
-	}
-	rows := slices.Clone(pt.Components)
 	for _, c := range rows {
 		share := absent
 		if total.Ms > 0 {
@@ -60,9 +54,6 @@ func components(pt *RunPoint, point int) []Block {
 		}
 		cells := []string{name(c.Component), whole(int64(c.Repeat)), scaled(c.WeightBytes, "B"), scaled(c.KVBytes, "B"),
 			scaled(c.FLOPs, ""), millis(c.Ms), share, millis(c.IdealMs), orAbsent(name(c.Bound)), orAbsent(name(c.Format)), orAbsent(name(c.Evidence))}
-		if traced {
-			cells = slices.Insert(cells, 6, optional(c.ActualMs, millis), optional(c.AchievedGBs, rate), optional(c.CeilingShare, percent))
-		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 		total.WeightBytes += c.WeightBytes
 		total.KVBytes += c.KVBytes
@@ -71,9 +62,6 @@ func components(pt *RunPoint, point int) []Block {
 	}
 	sum := []string{"sum", "", scaled(total.WeightBytes, "B"), scaled(total.KVBytes, "B"),
 		scaled(total.FLOPs, ""), millis(total.Ms), "", millis(total.IdealMs), "", "", ""}
-	if traced {
-		sum = slices.Insert(sum, 6, "", "", "")
-	}
 	t.Rows = append(t.Rows, Row{Kind: RowTotal, Cells: sum})
 	return []Block{Figure{FigureRoofline, point}, t, Figure{FigureComponents, point}, bytesTable(pt)}
 }

@@ -10,7 +10,47 @@ func traced(run *Run, point int) []Block {
 	if t.Timeline != nil {
 		blocks = append(blocks, Figure{FigureTimeline, point})
 	}
-	return append(blocks, operationsTable(t), countersTable(t))
+	return append(blocks, accountTable(&run.Points[point], &t.Steps[0]), operationsTable(t), countersTable(t))
+}
+
+// accountTable is where the traced step's time went beside its floor: the rows
+// add up to the step.
+func accountTable(pt *RunPoint, s *TracedStep) *Table {
+	t := &Table{ID: "account", Title: "Where the traced step's time went, beside its floor", Ordered: true, Columns: []Column{
+		{Title: "component"}, {Title: "ms in the trace", Right: true}, {Title: "share", Right: true}, {Title: "ms at floor", Right: true}, {Title: "gap ms", Right: true},
+		{Title: "GB/s reached", Right: true}, {Title: "of its ceiling", Right: true},
+	}, Note: "ms in the trace: exclusive GPU time of one step under the profiler; the rows add up to it. GB/s reached: the bytes that the floor counts over that time."}
+	var floor float64
+	for _, c := range pt.Components {
+		if c.ActualMs == nil && c.Ms == 0 {
+			continue
+		}
+		cells := []string{name(c.Component), absent, absent, absent, absent, optional(c.AchievedGBs, rate), optional(c.CeilingShare, percent)}
+		if c.ActualMs != nil {
+			cells[1], cells[2] = millis(*c.ActualMs), percent(*c.ActualMs/s.MedianMs)
+		}
+		if !onlyTraced(&c) {
+			floor += c.Ms
+			cells[3] = millis(c.Ms)
+		}
+		if c.ActualMs != nil {
+			cells[4] = signed(*c.ActualMs - c.Ms)
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	for _, k := range IdleKinds {
+		if ms := s.IdleMs[k.Kind]; ms > 0 {
+			t.Rows = append(t.Rows, Row{Cells: []string{"idle: " + k.Name, millis(ms), percent(ms / s.MedianMs), absent, signed(ms), absent, absent}})
+		}
+	}
+	t.Rows = append(t.Rows, Row{Kind: RowTotal, Cells: []string{"step", millis(s.MedianMs), percent(1), millis(floor), signed(s.MedianMs - floor), "", ""}})
+	return t
+}
+
+// onlyTraced says whether a component is one that the floor does not know:
+// work between the matrices, which reads next to nothing.
+func onlyTraced(c *ComponentRow) bool {
+	return c.ActualMs != nil && c.Repeat == 0 && c.Ms == 0 && c.WeightBytes+c.KVBytes+c.FLOPs+c.CommBytes == 0 && c.Launches == 0
 }
 
 // countersTable sets what hardware counters say against what the floor counts.

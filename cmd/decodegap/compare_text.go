@@ -33,10 +33,13 @@ func writeCompareText(w io.Writer, doc *reports.CompareDocument, width int) erro
 	c := doc.Comparison
 	for _, r := range c.Rows {
 		if causes := changed(r.Causes); len(causes) > 0 {
-			r.Causes = causes
+			r.Causes = append(wholeStep(r.Causes, len(doc.Series)), causes...)
 			fmt.Fprintln(w)
 			if err := causesTable(r, len(doc.Series)).Write(w, width); err != nil {
 				return err
+			}
+			if first := causes[0]; first.Text != "" {
+				writeWrapped(w, "largest: "+first.Cause+", above all "+term.Clean(first.Text), width, "")
 			}
 		}
 	}
@@ -133,6 +136,27 @@ func causesTable(r reports.CompareRow, sides int) term.Table {
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+// wholeStep is what all causes add up to: the measured time. None where a side
+// has no ledger.
+func wholeStep(causes []reports.CauseChange, sides int) []reports.CauseChange {
+	sum := reports.CauseChange{Cause: "measured", Ms: make([]*float64, sides), ChangeMs: make([]*float64, sides)}
+	for _, c := range causes {
+		for i := range sides {
+			if i >= len(c.Ms) || c.Ms[i] == nil {
+				return nil
+			}
+			if sum.Ms[i] == nil {
+				sum.Ms[i], sum.ChangeMs[i] = new(float64), new(float64)
+			}
+			*sum.Ms[i] += *c.Ms[i]
+			if i < len(c.ChangeMs) && c.ChangeMs[i] != nil {
+				*sum.ChangeMs[i] += *c.ChangeMs[i]
+			}
+		}
+	}
+	return []reports.CauseChange{sum}
 }
 
 func causeMs(format string, ms *float64) string {

@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -108,9 +109,49 @@ func pointRows(p *reports.RunPoint) []row {
 			out = append(out, row{table: "component", name: v.name, component: c.Component, value: at(v.value), unit: v.unit,
 				basis: c.Bound, evidence: c.Evidence, text: c.Format})
 		}
+		for _, v := range []struct {
+			name  string
+			value *float64
+			unit  string
+		}{{"actual_ms", c.ActualMs, "ms"}, {"achieved_gbs", c.AchievedGBs, "GB/s"}, {"ceiling_share", c.CeilingShare, "1"}} {
+			if v.value != nil {
+				out = append(out, row{table: "component", name: v.name, component: c.Component, value: v.value, unit: v.unit, evidence: "trace"})
+			}
+		}
+	}
+	if p.Traced != nil {
+		out = append(out, tracedRows(p.Traced)...)
 	}
 	for _, w := range p.Worth {
 		out = append(out, row{table: "worth", name: w.Change, value: at(w.Ms), unit: "ms"})
+	}
+	return out
+}
+
+// tracedRows are the traced steps, their idle times and operations, and what
+// counters say of them.
+func tracedRows(t *reports.Traced) []row {
+	var out []row
+	for _, s := range t.Steps {
+		where := fmt.Sprintf("rank %d, device %d", s.Rank, s.Device)
+		out = append(out, row{table: "trace", series: where, name: "median_ms", value: at(s.MedianMs), unit: "ms", evidence: s.FoundBy, text: s.Kind})
+		for _, kind := range slices.Sorted(maps.Keys(s.IdleMs)) {
+			out = append(out, row{table: "trace", series: where, name: "idle." + kind, value: at(s.IdleMs[kind]), unit: "ms"})
+		}
+		for _, o := range s.Operations {
+			out = append(out, row{table: "trace", series: where, name: "operation", component: o.Component, value: at(o.Ms), unit: "ms", basis: o.Library, text: o.Name})
+		}
+	}
+	for _, c := range t.Counters {
+		for _, v := range []struct {
+			name  string
+			value *float64
+			unit  string
+		}{{"read_bytes", &c.ReadBytes, "B"}, {"write_bytes", c.WriteBytes, "B"}, {"counted_bytes", c.CountedBytes, "B"}, {"ratio", c.Ratio, "1"}, {"coverage", &c.Coverage, "1"}} {
+			if v.value != nil {
+				out = append(out, row{table: "counter", name: v.name, component: c.Component, value: at(*v.value), unit: v.unit})
+			}
+		}
 	}
 	return out
 }

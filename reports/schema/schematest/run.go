@@ -174,7 +174,7 @@ func comparison() *reports.Comparison {
 			Concurrency: 1, Point: "batch 1, context 576", OutputTokPerS: []*float64{at(10.36), nil}, TPOTMs: []*float64{at(95.14), nil},
 			ChangePct: []*float64{nil, at(-2.8)}, Verdict: "not_comparable", Verdicts: []string{"not_comparable", "slower"},
 			Efficiency: []reports.RowEfficiency{{Floor: reports.FloorName{Kind: "layout", Basis: "sheet"}, Ratio: []*float64{at(0.054), nil}}},
-			Causes:     []reports.CauseChange{{Cause: "host", Ms: []*float64{at(68.39), nil}, ChangeMs: []*float64{nil, nil}}},
+			Causes:     []reports.CauseChange{{Cause: "host", Ms: []*float64{at(68.39), nil}, ChangeMs: []*float64{nil, nil}, Text: "launch gaps"}},
 		}},
 		Crossovers: []reports.Crossover{{A: "backend-a", B: "backend-b", Between: [2]float64{64, 256}, At: 101, Text: "they change places"}},
 	}
