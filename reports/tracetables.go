@@ -83,9 +83,9 @@ func operationsTable(t *Traced) *Table {
 	for _, o := range s.Operations[:min(len(s.Operations), topOperations)] {
 		out.Rows = append(out.Rows, Row{Cells: []string{orAbsent(name(o.Name)), orAbsent(name(o.Component)), whole(o.Count), millis(o.Ms), percent(o.Ms / s.MedianMs)}})
 	}
-	out.Note = "Exclusive time of " + count(s.Count, "step") + "' median, found by " + name(s.FoundBy)
+	out.Note = "Exclusive time in the median of " + count(s.Count, "step") + ", found by " + name(s.FoundBy)
 	if s.Count == 1 {
-		out.Note = "Exclusive time of the one step, found by " + name(s.FoundBy)
+		out.Note = "Exclusive time in the one step, found by " + name(s.FoundBy)
 	}
 	if more := len(s.Operations) - len(out.Rows); more > 0 {
 		out.Note += "; " + whole(int64(more)) + " more are in the record"
