@@ -86,7 +86,12 @@ type Host struct {
 	Cores     int        // physical cores this process may run on
 	Threads   int        // hardware threads this process may run on
 	NUMA      int        // memory nodes, 0 if unknown
-	LastLevel unit.Bytes // last-level cache as the system reports it, 0 if unknown
+	CPUs      []int      // numbers of the hardware threads it may run on, nil if unknown
+	Quota     float64    // CPUs' worth of time a cgroup allows, 0 for no limit
+	L1Data    unit.Bytes // level-1 data cache of one core, 0 if unknown
+	L2        unit.Bytes // level-2 cache of one core, 0 if unknown
+	LastLevel unit.Bytes // last-level cache as the system reports it, all of it that these threads reach, 0 if unknown
+	Memory    unit.Bytes // all memory of the machine, 0 if unknown
 	Available unit.Bytes // memory free for use now
 	Budget    unit.Bytes // the most one case's operands may take, all copies
 }

@@ -1,0 +1,229 @@
+package probes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"decodegap/roofline"
+)
+
+// Session runs probes one after another within a budget. Its zero value with a
+// Host is not ready: use NewSession.
+type Session struct {
+	Host   Host
+	Budget time.Duration
+	Clock  func() time.Time
+	Watch  *Watch // nil: no outside evidence is looked for
+
+	// Sleep waits before the first probe while the machine is watched; nil
+	// leaves that look out.
+	Sleep func(context.Context, time.Duration)
+
+	// Progress is told of each case before it starts; nil for silence.
+	Progress func(Progress)
+}
+
+// Progress is where a session stands.
+type Progress struct {
+	Done, Total int
+	Probe, Case string
+	Left        time.Duration
+}
+
+// NewSession is a session on this machine.
+func NewSession(host Host, budget time.Duration) *Session {
+	return &Session{
+		Host: host, Budget: budget, Clock: time.Now,
+		Watch: &Watch{Root: rootFS(), CPUs: host.CPUs, Self: os.Getpid(), Usage: ownUsage},
+		Sleep: func(ctx context.Context, d time.Duration) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(d):
+			}
+		},
+	}
+}
+
+// leastCase is the time below which no case is begun.
+const leastCase = time.Second
+
+// job is one case to run.
+type job struct {
+	probe Probe
+	c     Case
+}
+
+// Run times every case of the chosen probes that the budget allows, the first
+// case of each before the second of any. The reference, the first of all that
+// provides the read ceiling, is timed beside every one of them, and against a
+// second copy of itself for the noise floor. A cancelled context ends the run
+// and keeps what is done. All chosen probes are in all.
+func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
+	begin := s.Clock()
+	deadline := begin.Add(s.Budget)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection inside a sample
+	run := &Run{}
+	s.preflight(ctx, run)
+	ref := s.reference(ctx, all, run)
+	if ref != nil {
+		defer ref.subject.Close()
+	}
+	jobs := s.plan(chosen, run)
+	if ref != nil {
+		jobs = ref.first(jobs)
+	}
+	for i, j := range jobs {
+		left := deadline.Sub(s.Clock())
+		if ctx.Err() != nil || i > 0 && left < leastCase {
+			for _, rest := range jobs[i:] {
+				run.Undone = append(run.Undone, rest.probe.Name+" "+rest.c.Name)
+			}
+			break
+		}
+		if s.Progress != nil {
+			s.Progress(Progress{Done: i, Total: len(jobs), Probe: j.probe.Name, Case: j.c.Name, Left: left})
+		}
+		result := s.one(ctx, j, ref, max(left/time.Duration(len(jobs)-i), leastCase))
+		if ctx.Err() != nil {
+			run.Undone = append(run.Undone, j.probe.Name+" "+j.c.Name)
+			continue
+		}
+		run.Results = append(run.Results, result)
+		if ref != nil && ref.is(j) && result.Outcome == Measured && result.Share != nil {
+			run.Noise = noiseOf(result.Share)
+		}
+		runtime.GC()
+	}
+	run.Interrupted = ctx.Err() != nil
+	ref.ceiling(run)
+	run.Took = s.Clock().Sub(begin)
+	return run
+}
+
+// preflight watches the machine for a moment before anything of ours runs.
+func (s *Session) preflight(ctx context.Context, run *Run) {
+	if s.Watch == nil || s.Sleep == nil {
+		return
+	}
+	before := s.Watch.Now(s.Clock())
+	s.Sleep(ctx, window)
+	for _, e := range s.Watch.Between(before, s.Watch.Now(s.Clock())) {
+		run.Notes = append(run.Notes, "before the first probe: "+e)
+	}
+}
+
+// plan lists the cases round by round, and the probes that cannot run at all
+// as results.
+func (s *Session) plan(chosen []Probe, run *Run) []job {
+	var plans [][]job
+	most := 0
+	for _, p := range chosen {
+		if err := check(p, s.Host); err != nil {
+			run.Results = append(run.Results, Result{Probe: p.Name, Outcome: outcomeOf(err), Reason: err.Error()})
+			continue
+		}
+		var jobs []job
+		for _, c := range p.Plan(s.Host) {
+			jobs = append(jobs, job{p, c})
+		}
+		plans = append(plans, jobs)
+		most = max(most, len(jobs))
+	}
+	var out []job
+	for round := range most {
+		for _, jobs := range plans {
+			if round < len(jobs) {
+				out = append(out, jobs[round])
+			}
+		}
+	}
+	return out
+}
+
+func check(p Probe, h Host) error {
+	if p.Check == nil {
+		return nil
+	}
+	return p.Check(h)
+}
+
+func outcomeOf(err error) Outcome {
+	if errors.Is(err, ErrUnsupported) {
+		return Unsupported
+	}
+	return Failed
+}
+
+// one prepares, times and checks one case.
+func (s *Session) one(ctx context.Context, j job, ref *reference, budget time.Duration) Result {
+	begin := s.Clock()
+	r := Result{Probe: j.probe.Name, Case: j.c}
+	fail := func(err error) Result {
+		r = Result{Probe: j.probe.Name, Case: j.c, Outcome: outcomeOf(err), Reason: err.Error(), Took: s.Clock().Sub(begin)}
+		return r
+	}
+	subject, err := j.probe.Prepare(ctx, s.Host, j.c)
+	if err != nil {
+		return fail(err)
+	}
+	defer subject.Close()
+	m := &measurement{session: s, subject: subject, c: j.c, ref: ref, deadline: begin.Add(budget)}
+	if err := m.run(ctx); err != nil {
+		return fail(err)
+	}
+	checked, err := subject.Verify()
+	if err != nil {
+		return fail(fmt.Errorf("the result could not be checked: %w", err))
+	}
+	if !checked.OK() {
+		return fail(fmt.Errorf("the result is wrong: relative L2 distance %.3g from float64 over %d values, allowed %.3g", checked.RelativeL2, checked.Values, checked.Bound))
+	}
+	r.Outcome, r.Kernel, r.Checked = Measured, subject.Kernel(), checked
+	if err := m.fill(&r); err != nil {
+		return fail(err)
+	}
+	r.Took = s.Clock().Sub(begin)
+	return r
+}
+
+// noiseOf is how far the median of an A/A pair's ratios may lie from 1.
+func noiseOf(share *Summary) *float64 {
+	if share.Lo == nil {
+		return nil
+	}
+	n := max(*share.Hi-1, 1-*share.Lo)
+	return &n
+}
+
+// reference finds and prepares the read ceiling's probe.
+func (s *Session) reference(ctx context.Context, all []Probe, run *Run) *reference {
+	for _, p := range all {
+		if len(p.Provides) == 0 || p.Provides[0] != roofline.DRAMRead {
+			continue
+		}
+		err := check(p, s.Host)
+		var cases []Case
+		if err == nil {
+			cases = p.Plan(s.Host)
+		}
+		if err == nil && len(cases) == 0 {
+			err = fmt.Errorf("it plans no case here: %w", ErrUnsupported)
+		}
+		var subject Subject
+		if err == nil {
+			subject, err = p.Prepare(ctx, s.Host, cases[0])
+		}
+		if err != nil {
+			run.Notes = append(run.Notes, fmt.Sprintf("no read ceiling, no shares of it: %s: %v", p.Name, err))
+			return nil
+		}
+		return &reference{probe: p, c: cases[0], subject: subject}
+	}
+	run.Notes = append(run.Notes, "no read ceiling, no shares of it: no probe of this device measures one")
+	return nil
+}

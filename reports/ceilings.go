@@ -1,0 +1,106 @@
+package reports
+
+// CeilingsSchema identifies what probes measured on one machine.
+const CeilingsSchema = "decodegap/ceilings/1"
+
+// CeilingsDocument is what `probe` prints and `floor --ceilings` reads: the
+// ceilings that probes reached on one machine, and every result behind them.
+type CeilingsDocument struct {
+	Schema      string          `json:"schema"`
+	Fingerprint Fingerprint     `json:"fingerprint"`
+	When        string          `json:"when"`     // start of the run, RFC 3339, UTC
+	Device      string          `json:"device"`   // cpu, cuda:0
+	Hardware    string          `json:"hardware"` // what was probed, as it names itself
+	Host        ProbedHost      `json:"host"`
+	BudgetS     float64         `json:"budget_s"`
+	TookS       float64         `json:"took_s"`
+	NoiseFloor  *float64        `json:"noise_floor,omitempty"` // of two copies of the read kernel against each other; a ratio of 1 ± this says nothing
+	Ceilings    []ProbedCeiling `json:"ceilings"`
+	Results     []ProbeResult   `json:"results"`
+	Warnings    []Warning       `json:"warnings"`
+}
+
+// ProbedHost is the machine that ran the probes.
+type ProbedHost struct {
+	OS             string   `json:"os"`
+	Arch           string   `json:"arch"`
+	CPU            string   `json:"cpu,omitempty"`
+	ISAs           []string `json:"isas,omitempty"` // best first
+	Cores          int      `json:"cores"`
+	Threads        int      `json:"threads"`
+	NUMANodes      *int     `json:"numa_nodes,omitempty"`
+	CPUQuota       *float64 `json:"cpu_quota,omitempty"` // CPUs' worth of time the cgroup allows
+	L1DataBytes    *float64 `json:"l1_data_bytes,omitempty"`
+	L2Bytes        *float64 `json:"l2_bytes,omitempty"`
+	LastLevelBytes *float64 `json:"last_level_bytes,omitempty"`
+	MemoryBytes    *float64 `json:"memory_bytes,omitempty"`
+	AvailableBytes *float64 `json:"available_bytes,omitempty"`
+}
+
+// ProbedCeiling is one resource's rate with the sample it is the median of.
+type ProbedCeiling struct {
+	Ceiling
+	Verdict string `json:"verdict"` // good, noisy, unreliable
+	Sample  Sample `json:"sample"`  // in the ceiling's unit
+}
+
+// Sample sums up the blocks of a measurement; none was left out for its value.
+type Sample struct {
+	Median float64   `json:"median"`
+	Lo     *float64  `json:"lo,omitempty"` // 95 % interval of the median, from order statistics
+	Hi     *float64  `json:"hi,omitempty"`
+	P10    float64   `json:"p10"`
+	P90    float64   `json:"p90"`
+	MAD    float64   `json:"mad"`
+	Values []float64 `json:"values"` // one a block, in their order
+}
+
+// ProbeResult is one case of one probe. Numbers are there only if it was
+// measured.
+type ProbeResult struct {
+	Probe   string         `json:"probe"`
+	Case    string         `json:"case,omitempty"` // absent: the probe as a whole cannot run
+	Shape   map[string]int `json:"shape,omitempty"`
+	Format  string         `json:"format,omitempty"`
+	Threads int            `json:"threads,omitempty"`
+	Outcome string         `json:"outcome"`          // measured, unsupported, failed
+	Reason  string         `json:"reason,omitempty"` // of the other two
+
+	Kernel  string   `json:"kernel,omitempty"`
+	Verdict string   `json:"verdict,omitempty"` // good, noisy, unreliable
+	Doubts  []string `json:"doubts,omitempty"`  // why the verdict is no better
+
+	Bytes         *float64 `json:"bytes,omitempty"` // of one run, by construction
+	FLOPs         *float64 `json:"flops,omitempty"`
+	TimeS         *Sample  `json:"time_s,omitempty"`     // of one run
+	GBs           *float64 `json:"gbs,omitempty"`        // bytes over the median time
+	ReadShare     *Sample  `json:"read_share,omitempty"` // of the read ceiling measured beside it, pair by pair
+	Blocks        int      `json:"blocks,omitempty"`
+	InvalidBlocks int      `json:"invalid_blocks,omitempty"` // by outside evidence; not in the samples
+	RunsPerBlock  int      `json:"runs_per_block,omitempty"`
+
+	Checked *ProbeCheck `json:"checked,omitempty"`
+}
+
+// ProbeCheck is how far the output of the timed run lay from float64
+// arithmetic on the same operands.
+type ProbeCheck struct {
+	RelativeL2 float64 `json:"relative_l2"`
+	MaxAbs     float64 `json:"max_abs"`
+	Bound      float64 `json:"bound"` // of relative_l2
+	Values     int     `json:"values"`
+	Comment    string  `json:"comment,omitempty"`
+}
+
+// ProbeChange is one case of two ceilings documents compared.
+type ProbeChange struct {
+	Probe   string   `json:"probe"`
+	Case    string   `json:"case"`
+	Of      string   `json:"of"`              // read_share, time_s: what was compared
+	Ratio   *float64 `json:"ratio,omitempty"` // above 1: the second is faster
+	Lo      *float64 `json:"lo,omitempty"`
+	Hi      *float64 `json:"hi,omitempty"`
+	Margin  *float64 `json:"margin,omitempty"` // within which a ratio says nothing
+	Verdict string   `json:"verdict"`          // same, faster, slower, ambiguous, not_comparable
+	Why     string   `json:"why,omitempty"`    // of ambiguous and not_comparable
+}
