@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,7 +20,9 @@ import (
 type diagnoseOptions struct {
 	scenarioOptions
 	outputOptions
+	probing
 
+	probe    bool
 	measured string
 	bench    []string
 	launch   string
@@ -35,6 +38,8 @@ type diagnoseOptions struct {
 func (o *diagnoseOptions) AddFlags(f *pflag.FlagSet) {
 	o.scenarioOptions.AddFlags(f)
 	o.outputOptions.AddFlags(f)
+	f.BoolVar(&o.probe, "probe", false, "probe this machine first (its CPUs, where it has no GPU) and use what it reaches, as --ceilings does")
+	o.probing.AddFlags(f, time.Minute)
 	f.StringVar(&o.measured, "measured", "", "time per output token, such as 97.1ms or 10.36tok/s")
 	f.StringSliceVar(&o.bench, "bench", nil, "benchmark result `FILE`s; each is a series")
 	f.StringSliceVar(&o.trace, "trace", nil, "profiler trace `FILE`s of the same point, one a rank: explains the ledger")
@@ -138,11 +143,17 @@ func (o *diagnoseOptions) check(ref string) error {
 			return fmt.Errorf("--bench names an empty file")
 		}
 	}
+	if o.probe && o.ceilingsFile != "" {
+		return fmt.Errorf("--probe and --ceilings both state what this machine reaches: give one of them")
+	}
+	if err := o.probing.check(); err != nil {
+		return err
+	}
 	outputs := slices.Clone(o.report)
 	if o.file != "-" {
 		outputs = append(outputs, o.file)
 	}
-	return checkOutputs(outputs, slices.Concat([]string{ref, o.launch, o.quantConfig, o.expertsFile, o.rules}, o.bench, o.trace))
+	return checkOutputs(outputs, slices.Concat([]string{ref, o.launch, o.quantConfig, o.expertsFile, o.ceilingsFile, o.rules}, o.bench, o.trace))
 }
 
 // reportFiles finds the renderer of each report file by its extension.

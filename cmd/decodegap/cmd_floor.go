@@ -87,7 +87,7 @@ func runFloor(cmd *cobra.Command, env *environment, ref string, opt floorOptions
 	if err != nil {
 		return err
 	}
-	if err := opt.write(env, func(w io.Writer) error { return write(w, doc) }, ref, opt.quantConfig, opt.expertsFile); err != nil {
+	if err := opt.write(env, func(w io.Writer) error { return write(w, doc) }, ref, opt.quantConfig, opt.expertsFile, opt.ceilingsFile); err != nil {
 		return err
 	}
 	if opt.format != "text" {
@@ -170,7 +170,7 @@ func (s *scenario) floorPoints(ctx context.Context, worth bool, target *unit.Sec
 }
 
 func (s *scenario) floorPoint(w roofline.Workload, worth bool, target *unit.Seconds) (floorPoint, error) {
-	p, err := assemble.NewPoint(s.at(w))
+	p, err := assemble.NewPoint(s.at(w), s.machine.Probed)
 	if err != nil {
 		return floorPoint{}, err
 	}

@@ -17,6 +17,11 @@ import (
 	"decodegap/roofline/hardware/nvml"
 )
 
+// noGPUError says that there is no GPU to find, and no driver to ask for one.
+type noGPUError struct{ error }
+
+func (e noGPUError) Unwrap() error { return e.error }
+
 // detectDeadline bounds the driver's answer; a wedged driver never gives one.
 const detectDeadline = 20 * time.Second
 
@@ -28,7 +33,7 @@ func detect(ctx context.Context, env *environment) (*hardware.Inventory, hardwar
 		err = errors.New("the driver reports no GPU")
 	}
 	if err != nil {
-		return nil, hardware.Device{}, fmt.Errorf("--hardware auto: %w; name one with --hardware (`decodegap list hardware`), such as --hardware \"H200 SXM\"", err)
+		return nil, hardware.Device{}, noGPUError{fmt.Errorf("--hardware auto: %w; name one with --hardware (`decodegap list hardware`), such as --hardware \"H200 SXM\"", err)}
 	}
 	dev, err := hardware.Match(inv.GPUs[0])
 	if err != nil {

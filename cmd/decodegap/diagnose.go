@@ -51,6 +51,9 @@ func diagnose(ctx context.Context, env *environment, ref string, opt diagnoseOpt
 	if err := d.readLaunch(); err != nil {
 		return nil, "", err
 	}
+	if d.opt.probe {
+		d.opt.probed = func(ctx context.Context) (*reports.CeilingsDocument, error) { return probeHere(ctx, env, &d.opt) }
+	}
 	if d.scenario, err = d.opt.resolve(ctx, env, ref); err != nil {
 		return nil, "", err
 	}
@@ -60,6 +63,7 @@ func diagnose(ctx context.Context, env *environment, ref string, opt diagnoseOpt
 	d.run.Model = assemble.Model(d.scenario.model)
 	d.run.Warnings = addWarnings(d.run.Warnings, assemble.ModelWarnings(d.scenario.model, d.scenario.modelOpt)...)
 	d.run.Warnings = addWarnings(d.run.Warnings, d.scenario.notes...)
+	d.run.Warnings = addWarnings(d.run.Warnings, d.scenario.machine.Warnings...)
 	d.fingerprint()
 	if err := d.readTrace(ctx); err != nil {
 		return nil, "", err
@@ -134,6 +138,9 @@ func readBounded(path string, limit int64) ([]byte, error) {
 // fingerprint adds what the driver says, where it was asked.
 func (d *diagnosis) fingerprint() {
 	facts := d.run.Fingerprint.Facts
+	if d.scenario.machine.Device.Host() {
+		maps.Copy(facts, d.scenario.ceilings.Fingerprint.Facts)
+	}
 	inv := d.scenario.inventory
 	if inv == nil {
 		return
@@ -246,7 +253,7 @@ func (d *diagnosis) benchPoints(name, path string, base roofline.Workload, resul
 
 // add computes one point and appends it.
 func (d *diagnosis) add(w roofline.Workload, label string, measured *reports.Measured) error {
-	p, err := assemble.NewPoint(d.scenario.at(w))
+	p, err := assemble.NewPoint(d.scenario.at(w), d.scenario.machine.Probed)
 	if err != nil {
 		return err
 	}

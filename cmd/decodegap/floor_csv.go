@@ -17,7 +17,11 @@ func writeFloorCSV(w io.Writer, doc *reports.FloorDocument) error {
 	for _, kind := range reports.FloorKinds {
 		head = append(head, kind+"_ms_per_token", kind+"_tok_s")
 	}
-	if err := c.Write(append(head, "basis", "bound")); err != nil {
+	head = append(head, "basis", "bound")
+	for _, kind := range reports.FloorKinds {
+		head = append(head, kind+"_probed_ms_per_token") // beside those at the sheet
+	}
+	if err := c.Write(head); err != nil {
 		return err
 	}
 	num := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -29,19 +33,31 @@ func writeFloorCSV(w io.Writer, doc *reports.FloorDocument) error {
 			row[len(row)-1] = num(*p.DistinctExperts)
 		}
 		basis := ""
-		for _, kind := range reports.FloorKinds {
-			ms, rate := "", ""
-			for _, f := range p.Floors {
-				if f.Kind == kind {
-					ms, rate, basis = num(f.MsPerToken), num(f.TokPerS), f.Basis
-				}
+		if len(p.Floors) > 0 {
+			basis = p.Floors[0].Basis
+		}
+		at := func(kind, basis string) (ms, rate string) {
+			if f := p.Floor(reports.FloorName{Kind: kind, Basis: basis}); f != nil {
+				return num(f.MsPerToken), num(f.TokPerS)
 			}
+			return "", ""
+		}
+		for _, kind := range reports.FloorKinds {
+			ms, rate := at(kind, basis)
 			row = append(row, ms, rate)
 		}
 		for i := range 4 { // names come from files: no spreadsheet may take them for formulas
 			row[i] = reports.CSVText(row[i])
 		}
-		if err := c.Write(append(row, basis, dominant(p.Ledger))); err != nil {
+		row = append(row, basis, dominant(p.Ledger))
+		for _, kind := range reports.FloorKinds {
+			ms := ""
+			if basis != "probed" {
+				ms, _ = at(kind, "probed")
+			}
+			row = append(row, ms)
+		}
+		if err := c.Write(row); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"decodegap/cmd/internal/term"
 	"decodegap/reports"
+	"decodegap/roofline/unit"
 )
 
 // writeFloorText prints a floor document for people: one point in full, a
@@ -28,7 +29,8 @@ func writeFloorText(w io.Writer, doc *reports.FloorDocument, width int) error {
 	writeRidges(w, doc.Ridges, width)
 	for _, c := range h.Ceilings {
 		if c.Resource == "dram.read" {
-			fmt.Fprintf(w, "\nbandwidth %.0f GB/s (%s: %s)\n", c.Value/1e9, c.Basis, c.Source)
+			fmt.Fprintln(w)
+			writeWrapped(w, "bandwidth "+unit.Significant(c.Value/1e9, 4)+" GB/s ("+c.Basis+": "+c.Source+")", width, "")
 		}
 	}
 	for _, warn := range doc.Warnings {
@@ -102,20 +104,29 @@ func writeTarget(w io.Writer, t *reports.Target, width int) {
 func writeSweep(w io.Writer, points []reports.FloorPoint, width int) error {
 	t := term.Table{Columns: []term.Column{{Title: "batch", Align: term.Right}, {Title: "context", Align: term.Right}, {Title: "tp", Align: term.Right},
 		{Title: "ideal ms", Align: term.Right}, {Title: "layout ms", Align: term.Right}, {Title: "latency ms", Align: term.Right},
-		{Title: "tok/s at layout", Align: term.Right}, {Title: "bound"}}}
+		{Title: "tok/s at layout", Align: term.Right}, {Title: "bound"}, {Title: "layout, probed", Align: term.Right}}}
+	probed := false
 	for _, p := range points {
-		row := []string{fmt.Sprint(p.Batch), fmt.Sprint(p.Context), fmt.Sprint(p.TP), "–", "–", "–", "–", dominant(p.Ledger)}
+		row := []string{fmt.Sprint(p.Batch), fmt.Sprint(p.Context), fmt.Sprint(p.TP), "–", "–", "–", "–", dominant(p.Ledger), "–"}
 		for _, f := range p.Floors {
-			switch f.Kind {
-			case "ideal":
+			switch {
+			case f.Basis != p.Floors[0].Basis: // at probed ceilings, beside the sheet's
+				probed = true
+				if f.Kind == "layout" {
+					row[8] = ms(f.MsPerToken)
+				}
+			case f.Kind == "ideal":
 				row[3] = ms(f.MsPerToken)
-			case "layout":
+			case f.Kind == "layout":
 				row[4], row[6] = ms(f.MsPerToken), fmt.Sprintf("%.1f", f.TokPerS)
-			case "latency":
+			case f.Kind == "latency":
 				row[5] = ms(f.MsPerToken)
 			}
 		}
 		t.Rows = append(t.Rows, row)
+	}
+	if !probed {
+		t.Columns = t.Columns[:8]
 	}
 	return t.Write(w, width)
 }

@@ -10,31 +10,58 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"decodegap/cmd/internal/exitcode"
 	"decodegap/cmd/internal/term"
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	os.Exit(run(&environment{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}))
+}
 
 // run is main with an exit code, so that tests can call it in their process.
 // The command runs beside it: one that waits for a silent pipe or computes on
 // is left alone when the user interrupts, since nothing it has not finished
 // may appear. A second interrupt ends the process at once.
-func run() int {
+func run(env *environment) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	env := &environment{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
-	_, err := interruptible(ctx, func() (struct{}, error) { return struct{}{}, newRootCommand(env).ExecuteContext(ctx) })
+	err := env.execute(ctx, stop)
 	interrupted := ctx.Err() != nil
 	stop()
-	if interrupted && err != nil {
+	if interrupted && err != nil && exitcode.Of(err) != exitcode.Interrupted {
 		err = exitcode.With(exitcode.Interrupted, errors.New("interrupted"))
 	}
 	if msg := errorText(err); msg != "" {
 		fmt.Fprintln(os.Stderr, "decodegap: "+msg)
 	}
 	return exitcode.Of(err)
+}
+
+// grace is how long an interrupted command may take to keep what it has.
+const grace = 5 * time.Second
+
+// execute runs the command until it ends or ctx does, and then for as long as
+// one needs that said it finishes by itself. Stop gives the next interrupt its
+// usual effect.
+func (e *environment) execute(ctx context.Context, stop func()) error {
+	ended := make(chan error, 1)
+	go func() { ended <- newRootCommand(e).ExecuteContext(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	stop()
+	if e.finishes.Load() {
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(grace):
+		}
+	}
+	return errors.New("interrupted")
 }
 
 // errorText is the message of an error, with cobra's suggestions on its line

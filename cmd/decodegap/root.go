@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,21 @@ import (
 type environment struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+
+	// workbench is what probes run on; nil for this machine.
+	workbench *workbench
+
+	// finishes says that the command, interrupted, ends soon by itself and
+	// keeps what it has.
+	finishes atomic.Bool
+}
+
+// bench is the workbench in use.
+func (e *environment) bench() *workbench {
+	if e.workbench == nil {
+		return thisMachine()
+	}
+	return e.workbench
 }
 
 // width is how many columns text on stdout may take.
@@ -89,6 +105,7 @@ var commands = []func(*environment) *cobra.Command{
 	newReportCommand,
 	newGateCommand,
 	newFloorCommand,
+	newProbeCommand,
 	newTraceCommand,
 	newBenchCommand,
 	newCompareCommand,

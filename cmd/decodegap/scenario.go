@@ -45,12 +45,16 @@ type scenarioOptions struct {
 	linkDelay string
 	launchGap string
 
-	draftModel  string
-	expertsFile string
+	draftModel   string
+	expertsFile  string
+	ceilingsFile string
+
+	// probed makes the ceilings on this machine, nil where none are wanted.
+	probed func(context.Context) (*reports.CeilingsDocument, error)
 }
 
 func (o *scenarioOptions) AddFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.hardware, "hardware", "auto", "GPU `NAME` of the catalogue (list hardware), or auto to ask the driver")
+	f.StringVar(&o.hardware, "hardware", "auto", "GPU `NAME` of the catalogue (list hardware), auto to ask the driver, or cpu for what the ceilings are of")
 	f.IntVar(&o.gpus, "gpus", 0, "number of GPUs; default tp·dp·pp")
 	f.IntSliceVar(&o.tp, "tp", nil, "tensor-parallel degree, or a list to sweep; default 1, or all --gpus")
 	f.IntVar(&o.ep, "ep", 1, "expert-parallel degree; divides tp·dp")
@@ -70,6 +74,7 @@ func (o *scenarioOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.weights, "weights", "", "assume every matrix in this `FORMAT` (nvfp4, fp8, …), evenly split; labelled an assumption")
 	f.StringVar(&o.topology, "topology", "", "how the GPUs are linked: nvlink, pcie-switch, pcie-host, two-socket")
 	f.StringVar(&o.bandwidth, "bandwidth", "", "memory bandwidth in `GB/s` (1e9 bytes) in place of the sheet's")
+	f.StringVar(&o.ceilingsFile, "ceilings", "", "ceilings `FILE` that decodegap probe -o wrote: floors at them stand beside the sheet's")
 	f.StringVar(&o.allReduce, "allreduce-latency", "", "time of one all-reduce, such as 10.4us, in place of the catalogue's")
 	f.StringVar(&o.linkDelay, "link-latency", "", "time of one hop between two GPUs, such as 2us: times all-reduces by the fastest algorithm's formula")
 	f.StringVar(&o.launchGap, "launch-gap", "", "time between two dependent kernels, such as 1.2us, in place of the catalogue's")
@@ -86,7 +91,8 @@ type scenario struct {
 	sources   []model.Source    // files read besides the model's
 	workloads []roofline.Workload
 	gpus      int
-	inventory *hardware.Inventory // nil unless --hardware auto
+	inventory *hardware.Inventory       // nil unless --hardware auto found one
+	ceilings  *reports.CeilingsDocument // nil without probes
 }
 
 // resolve reads the model and the machine and lays out the operating points.
@@ -123,7 +129,7 @@ func (o *scenarioOptions) resolve(ctx context.Context, env *environment, ref str
 	return s, nil
 }
 
-// machine finds the GPU by name, or asks the driver.
+// machine joins the device with what flags and probes say of it.
 func (o *scenarioOptions) machine(ctx context.Context, env *environment, s *scenario) error {
 	opt := assemble.MachineOptions{Topology: o.topology}
 	if o.bandwidth != "" {
@@ -146,23 +152,18 @@ func (o *scenarioOptions) machine(ctx context.Context, env *environment, s *scen
 		}
 		*d.into = &v
 	}
-	var dev hardware.Device
 	var err error
-	if o.hardware == "auto" {
-		inv, found, e := detect(ctx, env)
-		if e != nil {
-			return e
-		}
-		dev, s.inventory = found, inv
-		if opt.Topology == "" {
-			if name, evidence, ok := inv.Topology(); ok {
-				opt.Topology, opt.TopologyEvidence = name, evidence
-			}
-		}
-	} else if dev, err = hardware.Find(o.hardware); err != nil {
-		return fmt.Errorf("--hardware: %w", err)
+	if opt.Ceilings, err = o.ceilings(ctx, s); err != nil {
+		return err
+	}
+	dev, err := o.device(ctx, env, s, &opt)
+	if err != nil {
+		return err
 	}
 	s.machine, err = assemble.NewMachine(dev, opt)
+	if err != nil && o.ceilingsFile != "" {
+		err = fmt.Errorf("--ceilings %s: %w", o.ceilingsFile, err)
+	}
 	return err
 }
 

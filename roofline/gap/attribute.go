@@ -1,6 +1,7 @@
 package gap
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,15 @@ type Evidence struct {
 	Workload      roofline.Workload
 	Measured      unit.Seconds // per emitted token
 	Engine        string
+
+	// Probed is the layout floor at probed ceilings, nil without probes or
+	// where Layout is at them itself; Latency then is at them too. ProbedBy
+	// says what probed the bandwidth.
+	Probed   *roofline.Floor
+	ProbedBy string
+
+	// Boundaries is what a launch is between; "" for kernels of a CUDA graph.
+	Boundaries string
 
 	// Traced is one traced step of the same point, nil without a trace.
 	Traced *Traced
@@ -40,6 +50,7 @@ func Attribute(e Evidence) Ledger {
 		Basis:    e.Ideal.Basis,
 	}
 	l.Rungs = append(l.Rungs, e.replication()...)
+	l.Rungs = append(l.Rungs, e.ceiling()...)
 	latency := e.latency()
 	l.Rungs = append(l.Rungs, latency...)
 	if e.Traced != nil {
@@ -51,6 +62,9 @@ func Attribute(e Evidence) Ledger {
 		rest -= r.Time
 	}
 	text := "no trace, no probe: nothing here says where this goes"
+	if e.Probed != nil || e.Layout.Basis == roofline.Probed {
+		text = "no trace: beyond what this machine was probed to allow, nothing here says where this goes"
+	}
 	if e.Traced != nil {
 		text = "what the trace leaves over"
 		if rest > small {
@@ -104,6 +118,29 @@ func (e Evidence) replication() []Rung {
 	return rungs
 }
 
+// ceiling is what the probed ceilings add to the layout floor.
+func (e Evidence) ceiling() []Rung {
+	if e.Probed == nil {
+		return nil
+	}
+	t := e.perToken(e.Probed.Total) - e.perToken(e.Layout.Total)
+	if t == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("memory reached %.1f %% of its %s bandwidth when it was probed", 100*float64(e.Layout.Memory/e.Probed.Memory), e.Layout.Basis)
+	return []Rung{{Cause: CeilingLoss, Component: roofline.Other, Text: text, Time: t, Lo: t, Hi: t,
+		Evidence: join("layout floor, probed − "+string(e.Layout.Basis), e.ProbedBy)}}
+}
+
+// attainable is the layout floor at the ceilings that were shown to be
+// reached, where they were probed.
+func (e Evidence) attainable() roofline.Floor {
+	if e.Probed != nil {
+		return *e.Probed
+	}
+	return e.Layout
+}
+
 func (e Evidence) repeated(c roofline.Component) string {
 	if what := e.Repeated[c]; what != "" {
 		return what
@@ -152,7 +189,7 @@ func (e Evidence) latency() []Rung {
 			n += term.Op.Launches
 		}
 		rungs = append(rungs, Rung{
-			Cause: Latency, Component: roofline.Other, Text: fmt.Sprintf("%d kernel boundaries in a CUDA graph", n),
+			Cause: Latency, Component: roofline.Other, Text: fmt.Sprintf("%d %s", n, cmp.Or(e.Boundaries, "kernel boundaries in a CUDA graph")),
 			Time: t, Lo: t, Hi: t, Evidence: "one kernel a dependent stage, times the graph-node ceiling",
 		})
 	}

@@ -53,7 +53,11 @@ func (e Evidence) traced(latency []Rung) []Rung {
 			boundaries += r.Time
 		}
 	}
-	floors := byComponent(e.Layout)
+	floors := byComponent(e.attainable())
+	against := "layout floor"
+	if e.Probed != nil {
+		against += " at probed ceilings"
+	}
 	var rungs []Rung
 	var little Nanoseconds
 	var names []string
@@ -72,11 +76,11 @@ func (e Evidence) traced(latency []Rung) []Rung {
 			continue
 		}
 		rungs = append(rungs, Rung{Cause: Kernel, Component: c.Name, Text: kernelText(c.Name, took, floor),
-			Time: took - floor, Lo: took - floor, Hi: took - floor, Evidence: t.Source + ": exclusive GPU time − layout floor"})
+			Time: took - floor, Lo: took - floor, Hi: took - floor, Evidence: t.Source + ": exclusive GPU time − " + against})
 	}
 	if little != 0 {
 		rungs = append(rungs, Rung{Cause: Kernel, Component: roofline.Other, Text: "under 20 µs beyond its floor each: " + strings.Join(names, ", "),
-			Time: little, Lo: little, Hi: little, Evidence: t.Source + ": exclusive GPU time − layout floor"})
+			Time: little, Lo: little, Hi: little, Evidence: t.Source + ": exclusive GPU time − " + against})
 	}
 	rungs = append(rungs, e.communication(exchanges)...)
 	return append(rungs, e.idleRungs(boundaries)...)

@@ -18,10 +18,7 @@ type Fact struct {
 // its bandwidth and where that figure comes from, and how GPUs reach each
 // other. Facts the sheet lacks are left out.
 func (d Device) Facts() []Fact {
-	facts := []Fact{
-		{"memory", d.MemoryGB.String() + " GB " + d.MemoryKind.Value, d.MemoryGB.Source},
-		{"memory bandwidth", d.BandwidthGBs.String() + " GB/s", d.BandwidthGBs.Source},
-	}
+	facts := d.memoryFacts()
 	if peak, ok := d.FormulaBandwidth(); ok {
 		facts = append(facts, Fact{
 			"bandwidth check",
@@ -29,7 +26,9 @@ func (d Device) Facts() []Fact {
 			"clock: " + d.MemoryClockMHz.Source + "; width: " + d.BusWidthBits.Source,
 		})
 	}
-	facts = append(facts, d.linkFact())
+	if !d.Host() {
+		facts = append(facts, d.linkFact())
+	}
 	add := func(name string, f *Figure, format string) {
 		if f != nil {
 			facts = append(facts, Fact{name, fmt.Sprintf(format, f), f.Source})

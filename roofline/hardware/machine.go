@@ -26,7 +26,9 @@ func (d Device) Machine() roofline.Machine {
 			m.Ceilings[r] = sheet(r, *f, factor, unit, shown)
 		}
 	}
-	put(roofline.DRAMRead, &d.BandwidthGBs, 1e9, "B/s", "GB/s")
+	if d.BandwidthGBs.Hi > 0 { // a host's is known only as probed
+		put(roofline.DRAMRead, &d.BandwidthGBs, 1e9, "B/s", "GB/s")
+	}
 	put(roofline.TensorBF16, d.BF16TFLOPS, 1e12, "FLOP/s", "TFLOPS")
 	put(roofline.TensorFP16, d.FP16TFLOPS, 1e12, "FLOP/s", "TFLOPS")
 	put(roofline.TensorFP8, d.FP8TFLOPS, 1e12, "FLOP/s", "TFLOPS")

@@ -46,7 +46,7 @@ func DefaultTopology(d Device) (name string, assumed bool) {
 		return NVLink, false
 	case LinkFabric:
 		return Fabric, false
-	case LinkSoC:
+	case LinkSoC, LinkHost:
 		return "", false
 	}
 	return PCIeSwitch, true

@@ -20,13 +20,18 @@ type Point struct {
 	Layout   roofline.Floor
 	Latency  *roofline.Floor // nil where a latency is not known
 
+	// Probed are the same floors at probed ceilings; empty without probes,
+	// and where the three above are at probed ceilings themselves.
+	Probed []roofline.Floor
+
 	idealStep, layoutStep roofline.Step
 	Warnings              []reports.Warning
 }
 
 // NewPoint computes the three floors of a scenario. A latency floor that lacks
 // a ceiling is left out with a warning; the others must exist.
-func NewPoint(s gap.Scenario) (*Point, error) {
+// Probed is the machine with probed ceilings, nil without probes.
+func NewPoint(s gap.Scenario, probed *roofline.Machine) (*Point, error) {
 	p := &Point{Scenario: s}
 	var err error
 	if p.idealStep, err = s.Step(roofline.Ideal); err != nil {
@@ -51,8 +56,17 @@ func NewPoint(s gap.Scenario) (*Point, error) {
 	default:
 		return nil, err
 	}
+	if probed != nil {
+		if err := p.atProbed(*probed); err != nil {
+			return nil, err
+		}
+	}
 	if !p.Layout.ComputeKnown {
-		p.warn("compute-unknown", "no dense matrix rate is published for %s in a format this model needs: its floors count memory only", s.Machine.Name)
+		known := "published"
+		if p.Layout.Basis == roofline.Probed {
+			known = "published or probed"
+		}
+		p.warn("compute-unknown", "no dense matrix rate is %s for %s in a format this model needs: its floors count memory only", known, s.Machine.Name)
 	}
 	for _, text := range s.Engine.Hypothetical(s.Decoder, s.Workload) {
 		p.warn("hypothetical-layout", "%s", text)
@@ -61,6 +75,35 @@ func NewPoint(s gap.Scenario) (*Point, error) {
 		p.warn("context-beyond-model", "context %d is beyond the %d positions the model's files state", s.Workload.Context, n)
 	}
 	return p, nil
+}
+
+// atProbed computes the floors at probed ceilings; a latency that is missing
+// there is missing at the sheet too, which has been said.
+func (p *Point) atProbed(m roofline.Machine) error {
+	for _, k := range []struct {
+		step roofline.Step
+		kind roofline.Kind
+	}{{p.idealStep, roofline.Ideal}, {p.layoutStep, roofline.Layout}, {p.layoutStep, roofline.Latency}} {
+		f, err := roofline.Compute(k.step, m, k.kind)
+		var missing *roofline.MissingError
+		if errors.As(err, &missing) && k.kind == roofline.Latency {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		p.Probed = append(p.Probed, f)
+	}
+	return nil
+}
+
+// probed is the floor of a kind at probed ceilings; nil without.
+func (p *Point) probed(kind roofline.Kind) *roofline.Floor {
+	for i := range p.Probed {
+		if p.Probed[i].Kind == kind {
+			return &p.Probed[i]
+		}
+	}
+	return nil
 }
 
 func (p *Point) warn(code, format string, args ...any) {
@@ -97,6 +140,9 @@ func (p *Point) Operating() reports.Operating {
 	o.Floors = []reports.Floor{p.floor(p.Ideal), p.floor(p.Layout)}
 	if p.Latency != nil {
 		o.Floors = append(o.Floors, p.floor(*p.Latency))
+	}
+	for _, f := range p.Probed {
+		o.Floors = append(o.Floors, p.floor(f))
 	}
 	return o
 }

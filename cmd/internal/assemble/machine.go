@@ -21,6 +21,9 @@ type MachineOptions struct {
 	LinkLatency      *unit.Seconds // of one hop: all-reduces by formula in place of the catalogue's
 	LaunchGap        *unit.Seconds // between dependent kernels, nil for the catalogue's
 
+	// Ceilings are those that probes reached on this machine, nil without.
+	Ceilings *reports.CeilingsDocument
+
 	// TopologyEvidence says what showed the topology ("driver reports ...");
 	// "" where nothing did.
 	TopologyEvidence string
@@ -33,6 +36,11 @@ type Machine struct {
 	Topology string
 	Note     string // "assumption: topology not probed", or what showed it
 	Warnings []reports.Warning
+
+	// Probed has the probed ceilings in place of the sheet's; nil without
+	// probes, and where they are all that is known: then Roofline has them.
+	Probed *roofline.Machine
+	facts  []reports.Fact // beside the device's
 }
 
 // NewMachine joins the sheet's ceilings with what the user gave.
@@ -74,6 +82,11 @@ func NewMachine(dev hardware.Device, opt MachineOptions) (*Machine, error) {
 	}
 	if m.Roofline.Exchange == nil && m.Roofline.AllReduce != nil {
 		m.Roofline.Exchange = likeAllReduce(m.Roofline.AllReduce)
+	}
+	if opt.Ceilings != nil {
+		if err := m.probe(opt.Ceilings); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }
@@ -131,10 +144,21 @@ func (m *Machine) Report(count int, collectives []roofline.Collective) reports.H
 	for _, f := range m.Device.Facts() {
 		h.Facts = append(h.Facts, reports.Fact{Name: f.Name, Value: f.Value, Source: f.Source})
 	}
+	h.Facts = append(h.Facts, m.facts...)
 	for _, c := range m.Roofline.Ceilings {
 		h.Ceilings = append(h.Ceilings, ceiling(c))
 	}
-	sort.Slice(h.Ceilings, func(i, j int) bool { return h.Ceilings[i].Resource < h.Ceilings[j].Resource })
+	if m.Probed != nil {
+		for r, c := range m.Probed.Ceilings {
+			if c != m.Roofline.Ceilings[r] {
+				h.Ceilings = append(h.Ceilings, ceiling(c))
+			}
+		}
+	}
+	sort.Slice(h.Ceilings, func(i, j int) bool {
+		a, b := h.Ceilings[i], h.Ceilings[j]
+		return a.Resource < b.Resource || a.Resource == b.Resource && a.Basis > b.Basis // sheet, probed, given
+	})
 	seen := map[string]bool{}
 	for _, c := range collectives {
 		one, ok := m.Roofline.Latency(c)

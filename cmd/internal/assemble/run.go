@@ -46,6 +46,15 @@ func (p *Point) ledger(m *Machine, measured *reports.Measured, traced *gap.Trace
 		Measured: unit.FromMillis(measured.ValueMs), Engine: p.Scenario.Engine.Name, TopologyNote: m.Note,
 		Repeated: p.repeated(), Traced: traced,
 	}
+	if f := p.probed(roofline.Layout); f != nil {
+		e.Probed, e.ProbedBy = f, m.Probed.Ceilings[roofline.DRAMRead].Source
+		if e.Latency = p.probed(roofline.Latency); e.Latency == nil {
+			e.Latency = p.Latency
+		}
+	}
+	if m.Device.Host() {
+		e.Boundaries = "boundaries between dependent stages"
+	}
 	if _, each := p.layoutStep.AllReduces(); each > 0 && m.Note == hardware.AssumedTopology {
 		if lo, hi, ok := hardware.AllReduceRange(m.Device, p.Scenario.Workload.TP, each); ok {
 			e.AllReduceLo, e.AllReduceHi = unit.Seconds(lo.Ceiling.Value), unit.Seconds(hi.Ceiling.Value)

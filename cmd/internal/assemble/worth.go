@@ -23,7 +23,9 @@ func (p *Point) Worth(m *Machine) ([]reports.Worth, error) {
 	for _, s := range savings {
 		out = append(out, reports.Worth{Change: s.Change, Ms: s.Time.Millis(), Of: "layout floor"})
 	}
-	out = append(out, p.graphs()...)
+	if !m.Device.Host() {
+		out = append(out, p.graphs()...)
+	}
 	out = append(out, p.oneShot(m)...)
 	batch, err := p.batch()
 	if err != nil {

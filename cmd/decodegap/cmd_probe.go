@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"decodegap/cmd/internal/assemble"
+	"decodegap/cmd/internal/exitcode"
+	"decodegap/cmd/internal/term"
+	"decodegap/probes"
+	"decodegap/probes/all"
+	"decodegap/reports"
+	"decodegap/roofline/unit"
+)
+
+// workbench is what probes run on: the machine, the list of them and the
+// session that times them. Tests have one of their own.
+type workbench struct {
+	probes  []probes.Probe
+	host    func() probes.HostSource
+	session func(probes.Host, time.Duration) *probes.Session
+	now     func() time.Time
+}
+
+// thisMachine is the workbench outside tests.
+func thisMachine() *workbench {
+	return &workbench{
+		probes:  all.All,
+		host:    func() probes.HostSource { return probes.ThisHost(all.ISAs()) },
+		session: probes.NewSession,
+		now:     time.Now,
+	}
+}
+
+// probing are the flags of everything that runs probes.
+type probing struct {
+	budget time.Duration
+	memory string
+}
+
+func (o *probing) AddFlags(f *pflag.FlagSet, budget time.Duration) {
+	f.DurationVar(&o.budget, "budget", budget, "time for all probes together, such as 30s or 2m")
+	f.StringVar(&o.memory, "memory", "", "memory for the probes' operands, such as 4GB or 512MiB; default a quarter of what is available")
+}
+
+// most is the memory that operands may take, 0 for the default.
+func (o *probing) most() (unit.Bytes, error) {
+	if o.memory == "" {
+		return 0, nil
+	}
+	b, err := unit.ParseBytes(o.memory)
+	if err != nil {
+		return 0, fmt.Errorf("--memory: %w", err)
+	}
+	return b, nil
+}
+
+func (o *probing) check() error {
+	if o.budget < time.Second || o.budget > 24*time.Hour {
+		return fmt.Errorf("--budget %s: expected 1s to 24h", o.budget)
+	}
+	_, err := o.most()
+	return err
+}
+
+type probeOptions struct {
+	outputOptions
+	probing
+	device  string
+	threads int
+	format  string
+}
+
+func (o *probeOptions) AddFlags(f *pflag.FlagSet) {
+	o.outputOptions.AddFlags(f)
+	f.Lookup("output").Usage = "also write the ceilings document (JSON) to `FILE`, for --ceilings"
+	o.probing.AddFlags(f, 2*time.Minute)
+	f.StringVar(&o.device, "device", "cpu", "`DEVICE` to probe: cpu, cuda or cuda:1")
+	f.IntVar(&o.threads, "threads", 0, "hardware threads the kernels may use; default all that this process may")
+	f.StringVar(&o.format, "format", "text", "`FORMAT` on stdout: text, json, gobench (for benchstat)")
+}
+
+func newProbeCommand(env *environment) *cobra.Command {
+	var opt probeOptions
+	cmd := &cobra.Command{
+		Use:     "probe [NAME...]",
+		GroupID: "parts",
+		Short:   "Time decode components on this machine",
+		Long: `probe times the parts of a decode step with its own kernels: what this machine
+really reaches, to set beside what its data sheet says. NAME is a probe of
+decodegap list probes, the beginning of one (gemv), or a pattern (cpu/gemv_*);
+without any, all of the device are run.
+
+Each kernel runs in turns with a kernel that only reads memory, and its rate is
+given as a share of that same-run read ceiling: the share holds where a noisy
+machine moves both. Operands are rotated so that none is still cached. The
+output of the timed run is checked against float64; a wrong one has no number.
+
+A result is good, noisy (a wide interval, or a ceiling that moved) or
+unreliable (evidence from outside, such as another process, steal or throttling,
+speaks against a fifth of its blocks). No block is left out for looking odd.
+
+With -o the ceilings go to a file that floor, diagnose and compare read.
+Interrupted, the command prints what is finished and ends with status 130.
+
+` + exitcode.Help,
+		Example: `  decodegap probe -o ceilings.json
+  decodegap probe read gemv --budget 30s
+  decodegap probe --format gobench > new.txt; benchstat old.txt new.txt
+  decodegap compare before.json after.json`,
+		ValidArgsFunction: func(_ *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, p := range env.bench().probes {
+				if strings.HasPrefix(p.Name, begin) {
+					names = append(names, p.Name+"\t"+p.Doc)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runProbe(cmd.Context(), env, args, opt) },
+	}
+	opt.AddFlags(cmd.Flags())
+	return cmd
+}
+
+func runProbe(ctx context.Context, env *environment, names []string, opt probeOptions) error {
+	if opt.json {
+		opt.format = "json"
+	}
+	write, ok := map[string]func(io.Writer, *reports.CeilingsDocument) error{
+		"text":    func(w io.Writer, doc *reports.CeilingsDocument) error { return writeCeilingsText(w, doc, env.width()) },
+		"json":    func(w io.Writer, doc *reports.CeilingsDocument) error { return writeJSON(w, doc) },
+		"gobench": writeGoBench,
+	}[opt.format]
+	if !ok {
+		return fmt.Errorf("--format %q: expected text, json or gobench", opt.format)
+	}
+	if err := opt.check(); err != nil {
+		return err
+	}
+	if opt.threads < 0 || opt.threads > 1<<14 {
+		return fmt.Errorf("--threads %d: expected 1 or more", opt.threads)
+	}
+	if opt.file != "-" {
+		if err := checkOutputs([]string{opt.file}, nil); err != nil {
+			return err
+		}
+	}
+	mine, err := ofDevice(env.bench().probes, opt.device)
+	if err != nil {
+		return err
+	}
+	chosen, err := probes.Choose(mine, names)
+	if err != nil {
+		return err
+	}
+	env.finishes.Store(true)
+	doc, err := env.probe(ctx, mine, chosen, opt.probing, opt.threads, opt.quiet)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := write(&text, doc); err != nil {
+		return err
+	}
+	if opt.file != "-" {
+		var buf bytes.Buffer
+		if err := writeJSON(&buf, doc); err != nil {
+			return err
+		}
+		if err := writeFile(opt.file, buf.Bytes()); err != nil {
+			return err
+		}
+		opt.talk(env, "wrote %s", opt.file)
+	}
+	if _, err := env.stdout.Write(text.Bytes()); err != nil {
+		return err
+	}
+	if opt.format != "text" {
+		for _, w := range doc.Warnings {
+			opt.talk(env, "warning: %s", w.Text)
+		}
+	}
+	return probeEnd(ctx, doc)
+}
+
+// probe runs the chosen probes and makes their document; all are those of the
+// device.
+func (e *environment) probe(ctx context.Context, all, chosen []probes.Probe, o probing, threads int, quiet bool) (*reports.CeilingsDocument, error) {
+	memory, err := o.most()
+	if err != nil {
+		return nil, err
+	}
+	bench := e.bench()
+	host := probes.Detect(bench.host(), memory)
+	if threads > host.Threads {
+		return nil, fmt.Errorf("--threads %d: this process may use %d", threads, host.Threads)
+	}
+	if threads > 0 {
+		host.Threads, host.Cores = threads, min(host.Cores, threads)
+	}
+	session := bench.session(host, o.budget)
+	progress := term.NewProgress(e.stderr, term.Of(e.stderr, os.Getenv), quiet)
+	session.Progress = func(p probes.Progress) {
+		progress.Set("%d of %d  %s %s  (%s left)", p.Done+1, p.Total, p.Probe, p.Case, p.Left.Round(time.Second))
+	}
+	when := bench.now()
+	run := session.Run(ctx, all, chosen)
+	progress.Clear()
+	return assemble.Ceilings(run, all, host, version, when, o.budget), nil
+}
+
+// probeEnd is how the command ends after its output is written.
+func probeEnd(ctx context.Context, doc *reports.CeilingsDocument) error {
+	if ctx.Err() != nil {
+		return exitcode.With(exitcode.Interrupted, errors.New("interrupted; what was finished is in the output"))
+	}
+	counts := map[string]int{}
+	for _, r := range doc.Results {
+		counts[r.Outcome]++
+	}
+	switch {
+	case counts["failed"] > 0:
+		return exitcode.With(exitcode.NotComparable, fmt.Errorf("probe: %d of %d cases failed", counts["failed"], len(doc.Results)))
+	case counts["measured"] == 0:
+		return exitcode.With(exitcode.Unavailable, errors.New("probe: nothing could be measured here; the reasons are above"))
+	}
+	return nil
+}
+
+// ofDevice are the probes of a device, an error with status 4 where this build
+// or machine has none.
+func ofDevice(list []probes.Probe, device string) ([]probes.Probe, error) {
+	kind, index, numbered := strings.Cut(device, ":")
+	switch {
+	case kind == "cuda" && (!numbered || index != "" && strings.Trim(index, "0123456789") == ""):
+		return nil, exitcode.With(exitcode.Unavailable, fmt.Errorf("--device %s: this version has no probes for CUDA devices yet: only the CPU can be probed", device))
+	case device != "cpu":
+		return nil, fmt.Errorf("--device %q: expected cpu, cuda or cuda:N", device)
+	}
+	mine := slices.DeleteFunc(slices.Clone(list), func(p probes.Probe) bool { return !strings.HasPrefix(p.Name, "cpu/") })
+	if len(mine) == 0 {
+		return nil, exitcode.With(exitcode.Unavailable, errors.New("--device cpu: this build has no probes: it was made without C"))
+	}
+	return mine, nil
+}
