@@ -44,9 +44,9 @@ func Detect(src HostSource, memory unit.Bytes) Host {
 	}
 	h.CPU = modelName(src.Root)
 	h.Cores = coresOf(src)
+	h.CPUs = byCore(src)
 	if h.Quota = cgroupQuota(src.Root); h.Quota > 0 {
-		whole := max(int(math.Floor(h.Quota+0.01)), 1)
-		h.Threads, h.Cores = min(h.Threads, whole), min(h.Cores, whole)
+		h = h.Limit(max(int(math.Floor(h.Quota+0.01)), 1))
 	}
 	h.NUMA = len(numberedFolders(src.Root, "sys/devices/system/node", "node"))
 	h.L1Data, h.L2, h.LastLevel = caches(src)
@@ -57,6 +57,16 @@ func Detect(src HostSource, memory unit.Bytes) Host {
 	}
 	// The reference's operands stay beside those of the case that is timed.
 	h.Budget /= 2
+	return h
+}
+
+// Limit is the host with at most n hardware threads, of as many cores as that
+// allows.
+func (h Host) Limit(n int) Host {
+	h.Threads, h.Cores = min(h.Threads, n), min(h.Cores, n)
+	if len(h.CPUs) > n {
+		h.CPUs = h.CPUs[:n]
+	}
 	return h
 }
 
@@ -104,6 +114,24 @@ func coresOf(src HostSource) int {
 		return max(src.NumCPU, 1)
 	}
 	return len(seen)
+}
+
+// byCore orders the hardware threads so that the first of every core stands
+// before the second of any: the first few are of as many cores as there are.
+func byCore(src HostSource) []int {
+	rank := map[int]int{}
+	count := map[string]int{}
+	for _, cpu := range src.Affinity {
+		siblings, ok := readText(src.Root, fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+		if !ok {
+			siblings = strconv.Itoa(cpu)
+		}
+		rank[cpu] = count[siblings]
+		count[siblings]++
+	}
+	cpus := slices.Clone(src.Affinity)
+	slices.SortStableFunc(cpus, func(a, b int) int { return rank[a] - rank[b] })
+	return cpus
 }
 
 // caches are the sizes of the first two levels of one core, and of the last

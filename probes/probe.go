@@ -86,7 +86,6 @@ type Host struct {
 	Cores     int        // physical cores this process may run on
 	Threads   int        // hardware threads this process may run on
 	NUMA      int        // memory nodes, 0 if unknown
-	CPUs      []int      // numbers of the hardware threads it may run on, nil if unknown
 	Quota     float64    // CPUs' worth of time a cgroup allows, 0 for no limit
 	L1Data    unit.Bytes // level-1 data cache of one core, 0 if unknown
 	L2        unit.Bytes // level-2 cache of one core, 0 if unknown

@@ -39,7 +39,7 @@ type Progress struct {
 func NewSession(host Host, budget time.Duration) *Session {
 	return &Session{
 		Host: host, Budget: budget, Clock: time.Now,
-		Watch: &Watch{Root: rootFS(), CPUs: host.CPUs, Self: os.Getpid(), Usage: ownUsage},
+		Watch: &Watch{Root: rootFS(), CPUs: affinity(), Self: os.Getpid(), Usage: ownUsage},
 		Sleep: func(ctx context.Context, d time.Duration) {
 			select {
 			case <-ctx.Done():

@@ -102,5 +102,5 @@ type ProbeChange struct {
 	Hi      *float64 `json:"hi,omitempty"`
 	Margin  *float64 `json:"margin,omitempty"` // within which a ratio says nothing
 	Verdict string   `json:"verdict"`          // same, faster, slower, ambiguous, not_comparable
-	Why     string   `json:"why,omitempty"`    // of ambiguous and not_comparable
+	Why     string   `json:"why,omitempty"`    // it is ambiguous or not_comparable, and what else differs
 }

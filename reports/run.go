@@ -287,10 +287,11 @@ type SeriesPoint struct {
 
 // Comparison sets series side by side.
 type Comparison struct {
-	Comparable bool         `json:"comparable"`
-	Reasons    []string     `json:"reasons"` // why not, one a line
-	Rows       []CompareRow `json:"rows"`
-	Crossovers []Crossover  `json:"crossovers"`
+	Comparable bool          `json:"comparable"`
+	Reasons    []string      `json:"reasons"` // why not, one a line
+	Rows       []CompareRow  `json:"rows"`
+	Crossovers []Crossover   `json:"crossovers"`
+	Probes     []ProbeChange `json:"probes,omitempty"` // of ceilings documents
 }
 
 // CompareRow is one operating point over all series; a missing value is null.

@@ -41,10 +41,14 @@ func newCompareCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "compare A B...",
 		GroupID: "main",
-		Short:   "Runs or benchmark series side by side",
+		Short:   "Runs, benchmark series or probes side by side",
 		Long: `compare sets benchmark files (a series each) or run records side by side: the
 values at each operating point, a verdict a point against the first, and where
 two series change places. FILE may be - for standard input.
+
+Two ceilings documents (decodegap probe -o) compare case by case: same, faster,
+slower or ambiguous, by the share of the read ceiling measured in the same run,
+with a bootstrap interval and a margin no narrower than either run's noise floor.
 
 It says whether the comparison is sound at all. Kernel, driver and server
 settings must be known on every side and agree; benchmark files rarely record
@@ -115,10 +119,23 @@ func seriesNames(paths, given []string) ([]string, error) {
 	return names, nil
 }
 
-// compareInput is one argument: a run record or a benchmark's results.
+// compareInput is one argument: a run record, what probes measured, or a
+// benchmark's results.
 type compareInput struct {
-	run     *reports.Run
-	results []bench.Result
+	run      *reports.Run
+	ceilings *reports.CeilingsDocument
+	results  []bench.Result
+}
+
+// kind names what the argument is, in the plural.
+func (c compareInput) kind() string {
+	switch {
+	case c.run != nil:
+		return "run records"
+	case c.ceilings != nil:
+		return "ceilings"
+	}
+	return "benchmark files"
 }
 
 func readCompareInput(env *environment, path string) (compareInput, error) {
@@ -138,25 +155,29 @@ func readCompareInput(env *environment, path string) (compareInput, error) {
 	}
 	r := bufio.NewReaderSize(in, 4096)
 	head, _ := r.Peek(4096) // a read error comes again below
-	if isRunRecord(head) {
+	if isDocument(head, reports.CeilingsSchema) {
+		ceilings, err := reports.ReadCeilingsFrom(r, label)
+		return compareInput{ceilings: ceilings}, err
+	}
+	if isDocument(head, reports.RunSchema) {
 		run, err := reports.ReadRunFrom(r, label)
 		return compareInput{run: run}, err
 	}
 	results, err := bench.Read(r, label)
 	if err != nil {
-		return compareInput{}, fmt.Errorf("%w\nor a run record (decodegap diagnose -o run.json)", err)
+		return compareInput{}, fmt.Errorf("%w\nor a run record (decodegap diagnose -o run.json), or ceilings (decodegap probe -o ceilings.json)", err)
 	}
 	return compareInput{results: results}, nil
 }
 
-// isRunRecord says whether head starts one of this program's run records, of
-// any version; the reader then checks which.
-func isRunRecord(head []byte) bool {
+// isDocument says whether head starts one of this program's documents of a
+// schema's kind, of any version; the reader then checks which.
+func isDocument(head []byte, schema string) bool {
 	head = bytes.TrimSpace(head)
 	if len(head) == 0 || head[0] != '{' {
 		return false
 	}
-	prefix, _, _ := strings.Cut(reports.RunSchema, "/1")
+	prefix, _, _ := strings.Cut(schema, "/1")
 	return bytes.Contains(head, []byte(`"`+prefix+`/`))
 }
 
@@ -164,12 +185,21 @@ func compareDocument(ctx context.Context, env *environment, paths, names []strin
 	doc := &reports.CompareDocument{Schema: reports.CompareSchema, Warnings: []reports.Warning{}}
 	o := compare.Options{Threshold: opt.threshold / 100, Vary: opt.vary}
 	var runs []*reports.Run
+	var ceilings []*reports.CeilingsDocument
+	kind := ""
 	for i, path := range paths {
 		input, err := interruptible(ctx, func() (compareInput, error) { return readCompareInput(env, path) })
 		if err != nil {
 			return nil, err
 		}
-		if input.run != nil {
+		if kind == "" {
+			kind = input.kind()
+		} else if input.kind() != kind {
+			return nil, fmt.Errorf("compare: %s: run records compare with run records, ceilings with ceilings, and benchmark files with benchmark files", path)
+		}
+		if input.ceilings != nil {
+			ceilings = append(ceilings, input.ceilings)
+		} else if input.run != nil {
 			runs = append(runs, input.run)
 			doc.Series = append(doc.Series, reports.Series{Name: names[i]})
 		} else {
@@ -178,9 +208,9 @@ func compareDocument(ctx context.Context, env *environment, paths, names []strin
 			o.Doubts = append(o.Doubts, doubts...)
 			doc.Warnings = append(doc.Warnings, compareWarnings(names[i], input.results)...)
 		}
-		if len(runs) > 0 && len(runs) != i+1 {
-			return nil, fmt.Errorf("compare: %s: run records compare with run records, and benchmark files with benchmark files", path)
-		}
+	}
+	if len(ceilings) > 0 {
+		return doc, compareCeilings(doc, names, ceilings, opt.facts, o)
 	}
 	if len(runs) > 0 {
 		return doc, compareRuns(doc, names, runs, opt.facts, o)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -207,7 +208,7 @@ func (e *environment) probe(ctx context.Context, all, chosen []probes.Probe, o p
 		return nil, fmt.Errorf("--threads %d: this process may use %d", threads, host.Threads)
 	}
 	if threads > 0 {
-		host.Threads, host.Cores = threads, min(host.Cores, threads)
+		host = host.Limit(threads)
 	}
 	session := bench.session(host, o.budget)
 	progress := term.NewProgress(e.stderr, term.Of(e.stderr, os.Getenv), quiet)
@@ -250,7 +251,7 @@ func ofDevice(list []probes.Probe, device string) ([]probes.Probe, error) {
 	}
 	mine := slices.DeleteFunc(slices.Clone(list), func(p probes.Probe) bool { return !strings.HasPrefix(p.Name, "cpu/") })
 	if len(mine) == 0 {
-		return nil, exitcode.With(exitcode.Unavailable, errors.New("--device cpu: this build has no probes: it was made without C"))
+		return nil, exitcode.With(exitcode.Unavailable, errors.New("--device cpu: "+cmp.Or(all.Missing, "no probes are listed")))
 	}
 	return mine, nil
 }

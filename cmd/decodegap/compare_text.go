@@ -27,10 +27,14 @@ func writeCompareText(w io.Writer, doc *reports.CompareDocument, width int) erro
 		return err
 	}
 	fmt.Fprintln(w)
-	if err := compareTable(doc).Write(w, width); err != nil {
+	c := doc.Comparison
+	table := func() error { return compareTable(doc).Write(w, width) }
+	if len(c.Probes) > 0 {
+		table = func() error { return writeProbeChanges(w, c.Probes, width) }
+	}
+	if err := table(); err != nil {
 		return err
 	}
-	c := doc.Comparison
 	for _, r := range c.Rows {
 		if causes := changed(r.Causes); len(causes) > 0 {
 			r.Causes = append(wholeStep(r.Causes, len(doc.Series)), causes...)

@@ -1,13 +1,3 @@
-// Package all lists the probes. It builds everywhere: where a build has no
-// kernels, each probe says so when it is asked whether it can run.
+// Package all lists the probes. It builds everywhere: a build without their
+// kernels has an empty list, and says why.
 package all
-
-import "decodegap/probes"
-
-// All lists every probe: the read ceiling of a device before what is measured
-// against it.
-var All = []probes.Probe{}
-
-// ISAs lists the instruction sets that the CPU's kernels can use here, best
-// first.
-func ISAs() []string { return nil }

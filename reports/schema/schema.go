@@ -28,6 +28,7 @@ var All = []Kind{
 	{"floor", "floor --json"},
 	{"bench", "bench --json"},
 	{"trace", "trace --json"},
+	{"ceilings", "probe -o, and probe --json"},
 	{"gate", "gate --json"},
 	{"compare", "compare --json"},
 	{"list", "list --json"},

@@ -27,6 +27,7 @@ var documents = []struct {
 	{"floor", schematest.Floor(), &reports.FloorDocument{Schema: reports.FloorSchema, Model: reports.Model{BytesSource: "config"}}},
 	{"bench", schematest.Bench(), &reports.BenchDocument{Schema: reports.BenchSchema, Results: []reports.BenchResult{{}}}},
 	{"trace", schematest.Trace(), &reports.TraceDocument{Schema: reports.TraceSchema}},
+	{"ceilings", schematest.Ceilings(), &reports.CeilingsDocument{Schema: reports.CeilingsSchema, When: "2026-01-02T03:04:05Z", Host: reports.ProbedHost{Cores: 1, Threads: 1}}},
 	{"gate", schematest.Gate(), &reports.GateDocument{Schema: reports.GateSchema, Verdict: "not_comparable", Floor: reports.FloorName{Kind: "ideal", Basis: "sheet"}}},
 	{"compare", schematest.Compare(), &reports.CompareDocument{Schema: reports.CompareSchema}},
 	{"list", schematest.List(), &reports.ListDocument{Schema: reports.ListSchema}},
@@ -68,6 +69,10 @@ func TestSchemasReject(t *testing.T) {
 		{"trace", `"kernels":12,`, `"kernels":-1,`},
 		{"gate", `"verdict":"pass"`, `"verdict":"passed"`},
 		{"gate", `"interval":[`, `"interval":[0,`},
+		{"ceilings", `"outcome":"measured"`, `"outcome":"hoped"`},
+		{"ceilings", `"verdict":"noisy"`, `"verdict":"fine"`},
+		{"ceilings", `"basis":"probed"`, `"basis":"sheet"`},
+		{"ceilings", `"device":"cpu",`, ``},
 		{"compare", `"verdict":"not_comparable"`, `"verdict":"pass"`},
 	} {
 		for _, d := range documents {
@@ -207,6 +212,8 @@ func TestEnums(t *testing.T) {
 		{"run", "FloorName", "kind", reports.FloorKinds},
 		{"run", "FloorName", "basis", reports.Bases},
 		{"run", "Ceiling", "basis", reports.Bases},
+		{"ceilings", "ProbeResult", "verdict", reports.ProbeVerdicts},
+		{"ceilings", "ProbedCeiling", "verdict", reports.ProbeVerdicts},
 		{"gate", "FloorName", "kind", reports.FloorKinds},
 		{"gate", "GateRule", "verdict", gate.Verdicts},
 		{"gate", "", "verdict", gate.Verdicts},

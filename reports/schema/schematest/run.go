@@ -177,6 +177,7 @@ func comparison() *reports.Comparison {
 			Causes:     []reports.CauseChange{{Cause: "host", Ms: []*float64{at(68.39), nil}, ChangeMs: []*float64{nil, nil}, Text: "launch gaps"}},
 		}},
 		Crossovers: []reports.Crossover{{A: "backend-a", B: "backend-b", Between: [2]float64{64, 256}, At: 101, Text: "they change places"}},
+		Probes:     changes(),
 	}
 }
 

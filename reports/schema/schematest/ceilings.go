@@ -1,0 +1,44 @@
+package schematest
+
+import "decodegap/reports"
+
+// Ceilings is a ceilings document with every field filled.
+func Ceilings() *reports.CeilingsDocument {
+	nodes := 2
+	sample := func(middle float64) *reports.Sample {
+		s := &reports.Sample{Median: middle, Lo: at(middle * 0.99), Hi: at(middle * 1.01), P10: middle * 0.98, P90: middle * 1.02, MAD: middle * 0.005}
+		for i := range 7 {
+			s.Values = append(s.Values, middle*(0.97+0.01*float64(i)))
+		}
+		return s
+	}
+	return &reports.CeilingsDocument{
+		Schema:      reports.CeilingsSchema,
+		Fingerprint: reports.Fingerprint{ToolVersion: "0.1.0", Facts: map[string]string{"host.cpu": "Some CPU", "host.threads": "4", "host.os": "linux"}},
+		When:        "2026-03-04T05:06:07Z", Device: "cpu", Hardware: "Some CPU, 2 cores, 4 threads",
+		Host: reports.ProbedHost{OS: "linux", Arch: "amd64", CPU: "Some CPU", ISAs: []string{"avx512", "scalar"}, Cores: 2, Threads: 4, NUMANodes: &nodes,
+			CPUQuota: at(4), L1DataBytes: at(49152), L2Bytes: at(2 << 20), LastLevelBytes: at(32 << 20), MemoryBytes: at(64 << 30), AvailableBytes: at(60 << 30)},
+		BudgetS: 120, TookS: 117.25, NoiseFloor: at(0.004),
+		Ceilings: []reports.ProbedCeiling{{
+			Ceiling: reports.Ceiling{Resource: "dram.read", Value: 20e9, Unit: "B/s", Basis: "probed", Source: "probed 2026-03-04 05:06 UTC by decodegap cpu/read, avx512, 4 threads"},
+			Verdict: "good", Sample: *sample(20e9),
+		}},
+		Results: []reports.ProbeResult{
+			{Probe: "cpu/read", Case: "1 GiB", Shape: map[string]int{"bytes": 1 << 30}, Threads: 4, Outcome: "measured", Kernel: "avx512, 4 threads",
+				Verdict: "good", Bytes: at(1 << 30), TimeS: sample(0.0537), GBs: at(19.99), ReadShare: sample(1), Blocks: 9, InvalidBlocks: 2, RunsPerBlock: 1,
+				Checked: &reports.ProbeCheck{RelativeL2: 1e-7, MaxAbs: 1e-6, Bound: 1e-5, Values: 64, Comment: "sums"}},
+			{Probe: "cpu/gemv", Case: "M=1 8×8", Format: "NVFP4", Outcome: "measured", Kernel: "scalar", Verdict: "noisy", Doubts: []string{"load: other processes took 0.50 CPUs' worth of time"},
+				FLOPs: at(128), TimeS: sample(1e-6), Blocks: 7, RunsPerBlock: 1000},
+			{Probe: "cpu/amx", Outcome: "unsupported", Reason: "no AMX: not supported here"},
+		},
+		Warnings: []reports.Warning{{Code: "incomplete", Text: "t"}},
+	}
+}
+
+// changes are the cases of two ceilings documents compared.
+func changes() []reports.ProbeChange {
+	return []reports.ProbeChange{
+		{Probe: "cpu/gemv", Case: "M=1", Of: "read_share", Ratio: at(0.91), Lo: at(0.9), Hi: at(0.92), Margin: at(0.03), Verdict: "slower"},
+		{Probe: "cpu/new", Case: "M=1", Of: "time_s", Verdict: "not_comparable", Why: "only in the second"},
+	}
+}
