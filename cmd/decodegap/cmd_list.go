@@ -25,7 +25,7 @@ type listing struct {
 }
 
 // listings holds every kind, in help order.
-var listings = []listing{listModels, listHardware, listFormats, listChecks, listEngines, listComponents, listRecords}
+var listings = []listing{listModels, listHardware, listProbes, listFormats, listChecks, listEngines, listComponents, listRecords}
 
 type listOptions struct {
 	outputOptions

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"decodegap/cmd/internal/term"
+	"decodegap/probes"
+	allprobes "decodegap/probes/all"
 	"decodegap/probes/audit"
 	"decodegap/reports/records"
 	"decodegap/roofline"
@@ -105,6 +107,29 @@ var listChecks = listing{
 		var items []map[string]any
 		for _, c := range audit.All {
 			items = append(items, map[string]any{"name": c.Name, "doc": c.Doc})
+		}
+		return items, nil
+	},
+}
+
+var listProbes = listing{
+	Kind: "probes", Doc: "decode components that can be timed on this machine",
+	Columns: []term.Column{{Title: "name"}, {Title: "times", Shrink: true}, {Title: "bytes", Shrink: true}, {Title: "checked", Shrink: true}, {Title: "here", Shrink: true}},
+	Rows:    columns("name", "doc", "formula", "checked", "here"),
+	Items: func() ([]map[string]any, error) {
+		items := []map[string]any{}
+		host := probes.Detect(probes.ThisHost(allprobes.ISAs()), 0)
+		for _, p := range allprobes.All {
+			it := map[string]any{"name": p.Name, "doc": p.Doc, "formula": p.Formula, "checked": p.Checked, "here": "yes", "supported": true}
+			if len(p.Provides) > 0 {
+				it["provides"] = p.Provides
+			}
+			if p.Check != nil {
+				if err := p.Check(host); err != nil {
+					it["here"], it["supported"], it["reason"] = "no: "+err.Error(), false, err.Error()
+				}
+			}
+			items = append(items, it)
 		}
 		return items, nil
 	},

@@ -20,6 +20,7 @@ var lists = []struct {
 	{"roofline/layout", false, "Engine", "roofline/layout"},
 	{"traces/bench", false, "Importer", "traces/bench"},
 	{"traces", true, "Format", "traces/all"},
+	{"probes/cpu", false, "Probe", "probes/all"},
 	{"probes/audit", false, "Check", "probes/audit"},
 	{"reports/gate", false, "Rule", "reports/gate"},
 	{"reports", true, "Renderer", "reports/all"},
