@@ -44,7 +44,7 @@ func TestLedgerAddsUp(t *testing.T) {
 						}
 						s.Workload.DraftTokens, s.Workload.AcceptedTokens = 2, 1.7
 					}
-					p, err := NewPoint(s)
+					p, err := NewPoint(s, nil)
 					if err != nil {
 						continue // degrees that do not divide
 					}
