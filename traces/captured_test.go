@@ -13,14 +13,18 @@ import (
 	"decodegap/traces/nsys"
 )
 
-// captured reads the one device of a capture of the corpus.
+// captured reads the one device of a capture, from here or from the corpus.
 func captured(t *testing.T, name string) traces.Device {
 	t.Helper()
-	root := os.Getenv("DECODEGAP_CORPUS")
-	if root == "" {
-		t.Skip("DECODEGAP_CORPUS does not name a folder with traces/captured and traces/real")
+	path := filepath.Join("..", "testdata", "traces", name)
+	if _, err := os.Stat(path); err != nil {
+		root := os.Getenv("DECODEGAP_CORPUS")
+		if root == "" {
+			t.Skip("DECODEGAP_CORPUS does not name a folder with traces/captured and traces/real")
+		}
+		path = filepath.Join(root, "traces", name)
 	}
-	r, err := traces.Open(filepath.Join(root, "traces", name), []traces.Format{kineto.Format})
+	r, err := traces.Open(path, []traces.Format{kineto.Format})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +113,17 @@ func TestCapturedSteps(t *testing.T) {
 			if err != nil || len(bare.All) != tt.again || bare.FoundBy != tt.bare {
 				t.Errorf("without annotations: %d steps by %s, %v; want %d by %s", len(bare.All), bare.FoundBy, err, tt.again, tt.bare)
 			}
+			// The graph's steps are the annotation's: each starts in one. Where
+			// nothing runs before the graph they start together.
+			for k := 0; tt.bare == traces.ByGraph && k < min(len(s.All), len(bare.All)); k++ {
+				allowed := s.All[k].Wall()
+				if strings.Contains(tt.file, "llama70b") {
+					allowed = 100_000
+				}
+				if apart := bare.All[k].Start - s.All[k].Start; apart < -100_000 || apart > allowed {
+					t.Errorf("step %d starts %d ns after the annotation's", k, apart)
+				}
+			}
 		})
 	}
 }
@@ -163,6 +178,18 @@ func TestCapturedWaiting(t *testing.T) {
 		p := ranks[k].Profile
 		if r.Unmatched != 0 || p.CommWait == nil || *p.CommWait < 0 || *p.CommWait > p.CommExposed() {
 			t.Fatalf("rank %d: %+v, wait %v of %d exposed", k, r, p.CommWait, p.CommExposed())
+		}
+		// Every nanosecond of the step's collectives is transfer or waiting.
+		var took int64
+		n := 0
+		for i := p.Step.First; i < p.Step.Last; i++ {
+			if e := ranks[k].Device.GPU[i]; e.Start >= p.Step.Start && ranks[k].Component(i).IsComm() {
+				took += e.Dur
+				n++
+			}
+		}
+		if n < 160 || r.Transfer+r.Waiting != took || r.Transfer <= 0 || r.Waiting <= 0 {
+			t.Errorf("rank %d: %d ns transfer and %d ns waiting of %d collectives that take %d ns", k, r.Transfer, r.Waiting, n, took)
 		}
 	}
 	// Rank 1 began its first step 1.85 ms before rank 0 and waited for it.
