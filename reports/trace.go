@@ -65,6 +65,7 @@ type TraceStep struct {
 	IdleMs           map[string]float64 `json:"idle_ms"`
 	CommWaitMs       *float64           `json:"comm_wait_ms,omitempty"` // absent with one rank
 	CommOverlappedMs float64            `json:"comm_overlapped_ms"`
+	AttentionKernels int                `json:"attention_kernels,omitempty"` // that are attention itself: one or a few a layer
 }
 
 // TraceKernel sums one kernel over the whole trace.

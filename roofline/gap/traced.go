@@ -22,6 +22,10 @@ type Traced struct {
 
 	CommWait *Nanoseconds // part of the comm.* times spent waiting for the slowest rank; nil: unknown
 	Source   string
+
+	// AttentionKernels counts the kernels in the step that are attention itself,
+	// one or a few a layer; 0: none, or not counted.
+	AttentionKernels int
 }
 
 // LaunchBound is the text of the rung of late launches.

@@ -38,6 +38,19 @@ type Class struct {
 	Why       string // the evidence, for a reader
 }
 
+// IsAttention says whether a kernel is attention itself: scores and values, not
+// its schedule, what prepares its operands or the merging of its parts.
+func (c Class) IsAttention() bool {
+	if c.Component != roofline.AttentionCore {
+		return false
+	}
+	switch c.Word {
+	case "attention_decode", "attention_prefill", "attention_unified", "mla_decode", "mla_prefill", string(roofline.AttentionCore):
+		return true
+	}
+	return false
+}
+
 // Shape is a matrix product of the model on one rank: N outputs from K
 // inputs.
 type Shape struct {

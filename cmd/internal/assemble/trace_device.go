@@ -74,3 +74,15 @@ func (d *tracedDevice) find(given *regexp.Regexp) {
 	p := traces.Attribute(d.steps.Step(), d.Device, d.component)
 	d.profile = &p
 }
+
+// attention counts the kernels of the median step that are attention itself,
+// not its schedule, preparation or the merging of its parts.
+func (d *tracedDevice) attention() (n int) {
+	st := d.profile.Step
+	for i := st.First; i < st.Last; i++ {
+		if d.GPU[i].Start >= st.Start && d.classes[i].IsAttention() {
+			n++
+		}
+	}
+	return n
+}

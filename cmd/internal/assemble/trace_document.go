@@ -126,7 +126,7 @@ func (d *tracedDevice) step() *reports.TraceStep {
 	}
 	s := &reports.TraceStep{
 		Rank: d.line.Rank, Device: d.line.Device, Count: d.steps.Counts, MedianOf: d.steps.MedianOf, FoundBy: string(d.steps.FoundBy), MedianMs: inMs(p.Step.Wall()),
-		ByComponentMs: map[string]float64{}, CommOverlappedMs: inMs(p.CommOverlapped),
+		ByComponentMs: map[string]float64{}, CommOverlappedMs: inMs(p.CommOverlapped), AttentionKernels: d.attention(),
 		IdleMs: map[string]float64{
 			string(traces.LaunchBound): inMs(p.Idle.LaunchBound), string(traces.SyncBound): inMs(p.Idle.SyncBound), string(traces.GraphGap): inMs(p.Idle.GraphGap),
 			string(traces.BetweenSteps): inMs(p.Idle.BetweenSteps), string(traces.UnknownGap): inMs(p.Idle.Unknown),

@@ -27,6 +27,7 @@ func Traced(doc *reports.TraceDocument) *gap.Traced {
 		w := exact(*s.CommWaitMs)
 		t.CommWait = &w
 	}
+	t.AttentionKernels = s.AttentionKernels
 	t.Source = fmt.Sprintf("trace, median of %d steps found by %s", s.Count, s.FoundBy)
 	if len(doc.Ranks) > 1 {
 		t.Source += fmt.Sprintf(", rank %d", s.Rank)
@@ -48,6 +49,7 @@ func FromTrace(doc *reports.TraceDocument) *reports.Measured {
 // joinTrace sets what each component took in the traced step beside its floor.
 func (p *Point) joinTrace(rows []reports.ComponentRow, t *gap.Traced) []reports.ComponentRow {
 	p.checkTrace(rows, t)
+	p.checkLayers(rows, t)
 	bandwidth, _ := p.Scenario.Machine.Bandwidth()
 	seen := map[roofline.Component]bool{}
 	for i := range rows {
@@ -111,5 +113,25 @@ func (p *Point) checkTrace(rows []reports.ComponentRow, t *gap.Traced) {
 	}
 	if len(strange) > 0 {
 		p.warn("trace-of-another", "the traced step has what this model on these GPUs has not: %s. Is it a trace of another model or layout?", strings.Join(strange, ", "))
+	}
+}
+
+// checkLayers warns where the step's attention kernels cannot be those of the
+// model's layers: a whole number a layer, whatever else runs. Pipeline stages
+// hold some of the layers only, and drafts have layers of their own.
+func (p *Point) checkLayers(rows []reports.ComponentRow, t *gap.Traced) {
+	n := t.AttentionKernels
+	if w := p.Scenario.Workload; n == 0 || w.PP > 1 || t.ByComponent[roofline.Draft] > 0 {
+		return
+	}
+	for _, r := range rows {
+		layers := r.Repeat
+		if roofline.Component(r.Component) != roofline.AttentionCore || layers < 1 || n%layers == 0 {
+			continue
+		}
+		if p.Scenario.Workload.DraftTokens > 0 && n > layers {
+			continue // the draft's layers are not told apart
+		}
+		p.warn("trace-layers-differ", "the traced step has %d attention kernels, which is no whole number for each of this model's %d attention layers: is it a trace of another model, of a part of this one, or of a step that was cut?", n, layers)
 	}
 }

@@ -6,7 +6,7 @@ import "decodegap/reports"
 func Trace() *reports.TraceDocument {
 	step := &reports.TraceStep{
 		Rank: 1, Device: 1, Count: 3, MedianOf: 3, FoundBy: "annotation", MedianMs: 25.2, ByComponentMs: map[string]float64{"mlp.dense": 20},
-		IdleMs: map[string]float64{"graph_gap": 5.2}, CommWaitMs: at(0.5), CommOverlappedMs: 0.1,
+		IdleMs: map[string]float64{"graph_gap": 5.2}, CommWaitMs: at(0.5), CommOverlappedMs: 0.1, AttentionKernels: 32,
 	}
 	return &reports.TraceDocument{
 		Schema: reports.TraceSchema,
