@@ -68,7 +68,8 @@ type Classifier struct {
 	mu      sync.Mutex
 	seen    map[string]named
 	lookups int
-	looked  int // bytes
+	looked  int          // bytes
+	used    map[int]bool // the user's rules that matched a name
 }
 
 // maxSeen bounds the remembered names: a real trace has some hundred, a
@@ -100,13 +101,13 @@ func New(extra ...Rule) *Classifier {
 		rules = append(rules, r)
 	}
 	own := len(rules)
-	return &Classifier{rules: append(rules, embedded...), own: own, seen: map[string]named{}}
+	return &Classifier{rules: append(rules, embedded...), own: own, seen: map[string]named{}, used: map[int]bool{}}
 }
 
 // WithModel returns a classifier that also matches operand shapes against the
 // model's matrices. A shape that two components share decides nothing.
 func (c *Classifier) WithModel(shapes []Shape) *Classifier {
-	return &Classifier{rules: c.rules, own: c.own, shapes: append([]Shape(nil), shapes...), seen: map[string]named{}}
+	return &Classifier{rules: c.rules, own: c.own, shapes: append([]Shape(nil), shapes...), seen: map[string]named{}, used: map[int]bool{}}
 }
 
 // named is what a name alone says.
@@ -127,7 +128,7 @@ func (c *Classifier) named(name string) named {
 		name = name[:maxName]
 	}
 	c.mu.Lock()
-	n, ok := c.seen[name]
+	known, ok := c.seen[name]
 	if !ok {
 		c.lookups++
 		c.looked += len(name)
@@ -135,13 +136,16 @@ func (c *Classifier) named(name string) named {
 	spent := c.lookups > maxLookups || c.looked > maxLookupBytes
 	c.mu.Unlock()
 	if ok {
-		return n
+		return known
 	}
 	if spent {
 		return named{component: roofline.Other, why: fmt.Sprintf("more than %d different names, or %d MB of them", maxLookups, maxLookupBytes>>20)}
 	}
-	n = c.lookup(name)
+	n, rule := c.lookup(name)
 	c.mu.Lock()
+	if rule >= 0 && rule < c.own {
+		c.used[rule] = true
+	}
 	if len(c.seen) >= maxSeen {
 		clear(c.seen)
 	}
@@ -150,9 +154,23 @@ func (c *Classifier) named(name string) named {
 	return n
 }
 
-func (c *Classifier) lookup(name string) named {
+// Unused is the user's rules that matched no name so far.
+func (c *Classifier) Unused() []Rule {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []Rule
+	for i, r := range c.rules[:c.own] {
+		if !c.used[i] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// lookup finds the first rule that matches, -1 if none does.
+func (c *Classifier) lookup(name string) (n named, rule int) {
 	norm := Normalize(name)
-	n := named{norm: norm, component: roofline.Other, why: "no rule matches the name"}
+	n = named{norm: norm, component: roofline.Other, why: "no rule matches the name"}
 	for i, r := range c.rules {
 		if !r.match.MatchString(norm) && (i >= c.own || !r.match.MatchString(name)) {
 			continue
@@ -169,9 +187,9 @@ func (c *Classifier) lookup(name string) named {
 		}
 		n.final = i < c.own && n.component != matmul
 		n.why = "name (" + r.Where + ")"
-		return n
+		return n, i
 	}
-	return n
+	return n, -1
 }
 
 // Kernel classifies one kernel by its name, the operators above it, its

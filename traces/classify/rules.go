@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"decodegap/roofline"
 	"decodegap/roofline/nearest"
@@ -48,6 +49,9 @@ func ParseRules(r io.Reader, name string) ([]Rule, error) {
 	for s.Scan() {
 		line++
 		text := strings.TrimRight(s.Text(), "\r")
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
 		if t := strings.TrimSpace(text); t == "" || strings.HasPrefix(t, "#") {
 			continue
 		}
@@ -63,6 +67,9 @@ func ParseRules(r io.Reader, name string) ([]Rule, error) {
 	}
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("%s:%d: read rules: %w (a line may have %d bytes)", name, line+1, err, maxLine)
+	}
+	if len(rules) == 0 {
+		return nil, fmt.Errorf("%s: no rule in it; expected a pattern and a component a line, with a tab between them", name)
 	}
 	return rules, nil
 }
@@ -104,21 +111,48 @@ func compile(pattern string) (*regexp.Regexp, error) {
 	switch {
 	case pattern == "":
 		return nil, fmt.Errorf("empty pattern, expected a glob such as *my_kernel* or /RE2/")
+	case !utf8.ValidString(pattern):
+		return nil, fmt.Errorf("pattern %q: invalid UTF-8", pattern)
 	case len(pattern) > maxPattern:
 		return nil, fmt.Errorf("pattern has %d bytes, expected at most %d", len(pattern), maxPattern)
 	}
-	expr := globToRE2(pattern)
+	var expr string
 	if strings.HasPrefix(pattern, "/") {
 		if len(pattern) < 3 || !strings.HasSuffix(pattern, "/") {
 			return nil, fmt.Errorf("pattern %q begins with / but does not end with it; write /RE2/, or a glob", pattern)
 		}
 		expr = pattern[1 : len(pattern)-1]
+	} else {
+		if err := globLooks(pattern); err != nil {
+			return nil, err
+		}
+		expr = globToRE2(pattern)
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: %w; RE2 syntax has no look-around or back-references", pattern, err)
 	}
 	return re, nil
+}
+
+// globLooks refuses a glob that was meant as an expression: as a glob it would
+// match no kernel, and nobody would be told. Parentheses and brackets are part
+// of many names, but there they are closed.
+func globLooks(pattern string) error {
+	for _, pair := range [...]struct{ open, close string }{{"(", ")"}, {"[", "]"}, {"{", "}"}} {
+		if a, b := strings.Count(pattern, pair.open), strings.Count(pattern, pair.close); a != b {
+			return fmt.Errorf("pattern %q has %d %s but %d %s; write an expression between slashes (/RE2/), and a name's beginning as name*", pattern, a, pair.open, b, pair.close)
+		}
+	}
+	for _, sign := range [...]string{".*", ".+", "|", "\\", "^"} {
+		if strings.Contains(pattern, sign) {
+			return fmt.Errorf("pattern %q holds %s as in an expression; write it between slashes (/RE2/): a glob knows * and ? only", pattern, sign)
+		}
+	}
+	if strings.HasSuffix(pattern, "/") {
+		return fmt.Errorf("pattern %q ends with / but does not begin with it; write /RE2/, or a glob", pattern)
+	}
+	return nil
 }
 
 func globToRE2(glob string) string {

@@ -60,6 +60,30 @@ func TestParseRules(t *testing.T) {
 	}
 }
 
+// What a file's byte order mark and a name's own brackets are not: an error.
+func TestParseRulesLenient(t *testing.T) {
+	rules, err := ParseRules(strings.NewReader("\ufeffvoid f<int>(T[2], g{1})*\tnorm\n"), "my.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := New(rules...).Kernel(Kernel{Name: "void f<int>(T[2], g{1}) const"}); got.Component != roofline.Norm {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A rule that matches nothing is likely a slip, and can be told.
+func TestUnusedRules(t *testing.T) {
+	rules, err := ParseRules(strings.NewReader("my_*\tnorm\nyour_*\trope\nmy_a*\trope\n"), "my.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(rules...)
+	c.Kernel(Kernel{Name: "my_abc"})
+	if got := c.Unused(); len(got) != 2 || got[0].Where != "my.tsv:2" || got[1].Where != "my.tsv:3" {
+		t.Errorf("unused %+v, want lines 2 and 3", got)
+	}
+}
+
 // A user's component is final: neither order nor operators nor shapes move it.
 func TestUserRuleIsFinal(t *testing.T) {
 	rules, err := ParseRules(strings.NewReader("nvjet_mine*\tmoe.shared\nncclDev*\tother\n"), "my.tsv")
@@ -86,6 +110,26 @@ func TestParseRulesErrors(t *testing.T) {
 		{"/(?=x)/\tnorm", "no look-around"},
 		{"/abc\tnorm", "begins with / but does not end"},
 		{"\tnorm", "empty pattern"},
+		{"ok*\tnorm\n\n(gemm|nvjet\tnorm", `r.tsv:3: pattern "(gemm|nvjet" has 1 ( but 0 )`},
+		{"gemm)\tnorm", "has 0 ( but 1 )"},
+		{"[a-z\tnorm", "has 1 [ but 0 ]"},
+		{"a{2\tnorm", "has 1 { but 0 }"},
+		{"gemm.*\tnorm", "holds .* as in an expression"},
+		{"(gemm|nvjet)\tnorm", "holds | as in an expression"},
+		{"gemm_\\d\tnorm", `holds \ as in an expression`},
+		{"^gemm\tnorm", "holds ^ as in an expression"},
+		{"gemm/\tnorm", "ends with / but does not begin"},
+		{"//\tnorm", "begins with / but does not end"},
+		{"/*a/\tnorm", "missing argument to repetition operator"},
+		{"/a{1,2000}/\tnorm", "invalid repeat count"},
+		{"/[z-a]/\tnorm", "invalid character class range"},
+		{"/\\q/\tnorm", "invalid escape sequence"},
+		{"/\xff/\tnorm", "invalid UTF-8"},
+		{"a\xffb\tnorm", "invalid UTF-8"},
+		{"a  norm", "with a tab between them"},
+		{"a\t\tlib", "is neither a component nor a class word"},
+		{"", "r.tsv: no rule in it"},
+		{"# only a comment\n", "r.tsv: no rule in it"},
 		{strings.Repeat("a", maxPattern+1) + "\tnorm", "expected at most 1024"},
 		{"a\tnorm\t" + strings.Repeat("l", maxField+1), "field 3 has 201 bytes"},
 		{"a\tnorm\n" + strings.Repeat("b", 2*maxLine), "r.tsv:2: read rules"},

@@ -94,6 +94,11 @@ func (t *Trace) notes(w traces.Waits) []reports.Warning {
 	if len(t.counted) > 0 && !slices.ContainsFunc(t.counted, func(c counted) bool { return c.read != nil }) {
 		add("", "no-byte-counters", "no kernel's DRAM bytes were counted: run ncu with --metrics "+metricRead+","+metricWrite+","+metricDuration)
 	}
+	if t.rules != nil {
+		for _, r := range t.rules.Unused() {
+			add("", "rule-unused", fmt.Sprintf("%s: %q matches no kernel that no earlier rule has", r.Where, r.Pattern))
+		}
+	}
 	if t.kernels.over {
 		add("", "kernel-names", fmt.Sprintf("more than %d kernel names, or more than %d MB of them: those behind stand in one row of each component, %s", maxKernelNames, maxNameBytes>>20, otherNames))
 	}
