@@ -122,7 +122,7 @@ type Floor struct {
 	ComputeMs  *float64 `json:"compute_ms,omitempty"` // absent: no compute ceiling known
 	CommMs     float64  `json:"comm_ms"`
 	LaunchMs   float64  `json:"launch_ms"`
-	PipelineMs *float64 `json:"pipeline_ms,omitempty"` // in the other pipeline stages, their launches apart; absent with one stage
+	PipelineMs *float64 `json:"pipeline_ms,omitempty"` // in the other pipeline stages, but for exchanges and launches; absent with one stage
 }
 
 // ComponentRow is one component of the busiest rank's step under the engine's

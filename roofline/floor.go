@@ -39,6 +39,9 @@ type Term struct {
 	Bound   Bound
 	Network *Ceiling     // the latency of one exchange, nil for other terms
 	Launch  unit.Seconds // the part of Time that is kernel boundaries
+
+	// Exchange is the part of Time that is exchanges in other pipeline stages.
+	Exchange unit.Seconds
 }
 
 // Floor is a bound on the time of one decode step.
@@ -49,11 +52,12 @@ type Floor struct {
 	Memory  unit.Seconds // all bytes / bandwidth
 	Compute unit.Seconds // all FLOPs / peak
 	Comm    unit.Seconds
-	Launch  unit.Seconds // of the other pipeline stages' kernels too
+	Launch  unit.Seconds // Comm and Launch are of the other pipeline stages too
 	Terms   []Term
 
 	// Pipeline is the time a token spends in the other pipeline stages, but
-	// for the launches there: the term of component P2P.
+	// for the exchanges and launches there; with those it is the term of
+	// component P2P.
 	Pipeline unit.Seconds
 
 	// ComputeKnown is false if an op's arithmetic has no ceiling on this
@@ -101,7 +105,9 @@ func Compute(s Step, m Machine, kind Kind) (Floor, error) {
 		}
 		wait.Time += stage.Total
 		wait.Op.Launches += launches(ops)
-		f.Pipeline += stage.Total - stage.Launch
+		f.Pipeline += stage.Total - stage.Launch - stage.Comm
+		f.Comm += stage.Comm
+		wait.Exchange += stage.Comm
 		f.Launch += stage.Launch
 		wait.Launch += stage.Launch
 		f.ComputeKnown = f.ComputeKnown && stage.ComputeKnown

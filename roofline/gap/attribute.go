@@ -166,6 +166,14 @@ func (e Evidence) latency() []Rung {
 	left := e.perToken(e.Latency.Comm)
 	for _, term := range e.Latency.Terms {
 		c := term.Op.Comm
+		if t := e.perToken(term.Exchange); t != 0 {
+			left -= t
+			rungs = append(rungs, Rung{
+				Cause: Latency, Component: roofline.P2P, Text: "exchanges in the other pipeline stages",
+				Time: t, Lo: t, Hi: t, Evidence: "as those of the busiest stage",
+			})
+			continue
+		}
 		if c == nil || term.Network == nil || left == 0 {
 			continue
 		}
@@ -176,12 +184,6 @@ func (e Evidence) latency() []Rung {
 	if left != 0 && len(rungs) > 0 { // rounding
 		last := &rungs[len(rungs)-1]
 		last.Time, last.Lo, last.Hi = last.Time+left, last.Lo+left, last.Hi+left
-	}
-	if t := e.perToken(e.Latency.Pipeline - e.Layout.Pipeline); t != 0 {
-		rungs = append(rungs, Rung{
-			Cause: Latency, Component: roofline.P2P, Text: "exchanges in the other pipeline stages",
-			Time: t, Lo: t, Hi: t, Evidence: "as those of the busiest stage",
-		})
 	}
 	if t := e.perToken(e.Latency.Launch); t != 0 {
 		n := 0

@@ -95,6 +95,7 @@ func checkLedger(t *testing.T, name string, p *Point) {
 		}
 		if x.Kind == "latency" {
 			near("latency floor", all+x.LaunchMs, f["latency"])
+			near("latency floor less exchanges and launches", f["latency"]-x.CommMs-x.LaunchMs, f["layout"])
 			near("launches", float64(launches)*p.Scenario.Machine.Ceilings[roofline.GraphNode].Value*1000, x.LaunchMs)
 		}
 	}
@@ -155,5 +156,47 @@ func TestExchangesHaveALatency(t *testing.T) {
 	}
 	if _, ok := m.Roofline.Latency(roofline.Collective{Kind: roofline.AllGather, Count: 1, Bytes: 262144, GPUs: 96}); ok {
 		t.Error("a latency over 96 GPUs, of which nothing is known")
+	}
+}
+
+// TestRungsOfStages: with pipeline stages the rungs of latency are what the
+// latency floor adds to the layout floor, and waiting is a rung of its own.
+func TestRungsOfStages(t *testing.T) {
+	l, err := model.Load("llama-3.1-70b", "", model.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev, err := hardware.Find("H100 SXM")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewMachine(dev, MachineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPoint(gap.Scenario{Decoder: l.Decoder, Engine: layout.VLLM, Machine: m.Roofline,
+		Workload: roofline.Workload{Batch: 6, Context: 4096, TP: 2, EP: 1, DP: 1, PP: 4, AcceptedTokens: 1, KVType: roofline.BF16}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := gap.Attribute(gap.Evidence{Ideal: p.Ideal, Layout: p.Layout, Latency: p.Latency, Workload: p.Scenario.Workload,
+		Measured: unit.FromMillis(30), Engine: "vllm", Repeated: p.repeated()})
+	sums := map[gap.Cause]float64{}
+	waits := ""
+	for _, r := range ledger.Rungs {
+		sums[r.Cause] += r.Time.Millis()
+		if r.Cause == gap.Replication && r.Component == roofline.P2P {
+			waits = r.Text
+		}
+	}
+	for cause, want := range map[gap.Cause]float64{
+		gap.Replication: (p.Layout.Total - p.Ideal.Total).Millis(), gap.Latency: (p.Latency.Total - p.Layout.Total).Millis(),
+	} {
+		if math.Abs(sums[cause]-want) > 1e-5 { // rounded to nanoseconds
+			t.Errorf("%s: rungs of %.6f ms, want %.6f", cause, sums[cause], want)
+		}
+	}
+	if !strings.Contains(waits, "3 other pipeline stages") {
+		t.Errorf("the wait is called %q", waits)
 	}
 }
