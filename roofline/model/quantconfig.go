@@ -47,7 +47,7 @@ type weightScheme struct {
 }
 
 // quantMethods are the quant_method values that are understood.
-var quantMethods = []string{"fp8", "modelopt", "modelopt_fp4", "mxfp4", "mxfp8", "compressed-tensors", "awq", "gptq", "bitsandbytes"}
+var quantMethods = []string{"fp8", "modelopt", "modelopt_fp4", "mxfp4", "mxfp8", "compressed-tensors", "awq", "awq_marlin", "gptq", "gptq_marlin", "fbgemm_fp8", "bitsandbytes"}
 
 // parseQuantConfig reads the quantization_config field. An unknown method is
 // an error: taking it for BF16 would be off by a factor.
@@ -78,6 +78,8 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 			}
 			q.Default = fp8Block(c.BlockSize[0], c.BlockSize[1])
 		}
+	case "fbgemm_fp8": // one scale an output channel
+		q.Default = FP8Tensor
 	case "mxfp4":
 		// The checkpoints of this method quantize the routed experts only.
 		q.Default, q.only = MXFP4, []string{".experts"}
@@ -91,10 +93,10 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 		}
 	case "compressed-tensors":
 		err = q.groups(c.Groups)
-	case "awq":
+	case "awq", "awq_marlin": // the kernel named beside the format
 		q.Default, err = c.integers("AWQ", derefOr(c.ZeroPoint, true))
 		q.packedBits = c.width()
-	case "gptq":
+	case "gptq", "gptq_marlin":
 		q.Default, err = c.integers("GPTQ", !derefOr(c.Sym, true))
 		q.actOrder = c.DescAct
 		q.packedBits = c.width()

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// maxTensors of one checkpoint. The largest have three matrices of some
-	// 400 experts in 60 layers with four tensors each (weight and three
-	// scales): 290,000.
+	// maxTensors of one checkpoint. The largest have three matrices of 512
+	// experts in 60 layers with four tensors each (weight and three scales):
+	// 370,000.
 	maxTensors = 750_000
 	// What names and shapes may take in memory, of one file and of all.
 	maxFileText  = 48 << 20
