@@ -47,7 +47,14 @@ typedef struct dg_op {
 	void *y, *y2;
 	void *scratch; // of dg_scratch(kind, …) bytes, shared by all parts
 	float f0, f1;
+	const struct dg_weights *how; // DG_GEMV and experts: format and kernels, see weights.h
+	const int *cancel; // a long operation looks at it and may end unfinished; NULL: never
 } dg_op;
+
+// Whether the operation's result is no longer wanted.
+static inline int dg_cancelled(const dg_op *op) {
+	return op->cancel && __atomic_load_n(op->cancel, __ATOMIC_RELAXED);
+}
 
 // The best instruction set that this CPU and its operating system allow, and
 // whether it has a given one.

@@ -207,7 +207,8 @@ void *dg_alloc(size_t bytes) {
 	if (HUGE - head)
 		munmap(p + head + size, HUGE - head);
 #ifdef MADV_HUGEPAGE
-	madvise(p + head, size, MADV_HUGEPAGE);
+	if (bytes >= HUGE / 4) // clearing a huge page for a few lines costs more than it brings
+		madvise(p + head, size, MADV_HUGEPAGE);
 #endif
 	return p + head;
 }

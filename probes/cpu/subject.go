@@ -8,6 +8,7 @@ import "C"
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"decodegap/probes"
 	"decodegap/roofline/unit"
@@ -22,12 +23,19 @@ type subject struct {
 	next    int // copy of the next run
 	last    int // copy of the last run, -1 before the first
 
+	// poison, if set, is output that is made NaN before a series of runs:
+	// what none of them writes is found.
+	poison []float32
+
 	// verify compares the output of a copy with float64 arithmetic.
 	verify func(copy int) (probes.Correctness, error)
 }
 
 // Time runs the kernel n times over the next copies.
 func (s *subject) Time(ctx context.Context, n int) ([]float64, error) {
+	for i := range s.poison {
+		s.poison[i] = float32(math.NaN())
+	}
 	ns, _, err := s.pool.run(ctx, s.program, s.next, n, false)
 	if err != nil {
 		return nil, err
@@ -96,6 +104,19 @@ func newSubject(h probes.Host, c probes.Case, kind C.int, n int) (*subject, erro
 	if err != nil {
 		return nil, err
 	}
+	s, err := newSubjectOf(h, c, isa, n)
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		s.op(i).run = kernel
+	}
+	return s, nil
+}
+
+// newSubjectOf is a subject of n copies of one operation, all of it still to
+// be set, its threads started.
+func newSubjectOf(h probes.Host, c probes.Case, isa ISA, n int) (*subject, error) {
 	threads := len(h.CPUs)
 	if c.Threads > 0 && c.Threads < threads {
 		threads = c.Threads
@@ -104,11 +125,7 @@ func newSubject(h probes.Host, c probes.Case, kind C.int, n int) (*subject, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{pool: pool, program: newProgram(1, n), isa: isa, last: -1}
-	for i := range n {
-		s.op(i).run = kernel
-	}
-	return s, nil
+	return &subject{pool: pool, program: newProgram(1, n), isa: isa, last: -1}, nil
 }
 
 func (s *subject) op(i int) *C.dg_op { return s.program.op(i) }
@@ -122,6 +139,16 @@ func (s *subject) allocate(size int64) (*memory, error) {
 	}
 	s.memory = append(s.memory, m)
 	return m, nil
+}
+
+// fill writes random weights with the threads that will read them; where the
+// context ends first, all is freed.
+func (s *subject) fill(ctx context.Context, all []*Weights) error {
+	err := s.pool.FillWeights(ctx, 1, all...)
+	if err != nil {
+		s.Close()
+	}
+	return err
 }
 
 // choose finds the kernel of a kind: of the named instruction set, or of the

@@ -1,0 +1,79 @@
+// Four-bit weights times int8 activations: a byte permute looks 64 codes up,
+// a dot product of bytes sums four inputs of each of 16 rows.
+#if defined(__x86_64__)
+#include "strips.h"
+
+#include <immintrin.h>
+
+#define VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,f16c,fma")))
+#define EACH(t) _Pragma("GCC unroll 8") for (int t = 0; t < tokens; t++)
+
+VNNI DG_INLINE __m512 scale_of(int format, const uint8_t *s, int g) {
+	switch (format) {
+	case DG_W_NVFP4: // through f16, where sub-normals cost nothing
+		return _mm512_cvtph_ps(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(s + 16 * g))), 7));
+	case DG_W_MXFP4: // 2⁻¹²⁷ is sub-normal
+		return _mm512_castsi512_ps(_mm512_max_epu32(_mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(s + 16 * g))), 23),
+		                                            _mm512_set1_epi32(1 << 22)));
+	default:
+		return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(s + 32 * g)));
+	}
+}
+
+// Codes are looked up as values plus an offset, unsigned; the sums begin at
+// minus the offset times the sum of the activations.
+VNNI DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const char *x, float *acc, const int tokens) {
+	const int per = dg_chunk_k(format), group = dg_group(format), half = dg_chunk_bytes(format) / 2;
+	const int record = (group + 8) * tokens, int4 = format == DG_W_INT4;
+	// The table four times over: the index's two high bits do not matter, so
+	// that no code need be masked.
+	const __m512i table = _mm512_broadcast_i32x4(int4 ? _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+	                                                  : _mm_setr_epi8(DG_TWICE_UP));
+	__m512 a[2][8];
+	for (int h = 0; h < 2; h++)
+		EACH(t) a[h][t] = _mm512_loadu_ps(acc + t * DG_ROWS + h * 16);
+	for (int64_t c = 0; c < chunks; c++, x += per / group * record) {
+#pragma GCC unroll 2
+		for (int h = 0; h < 2; h++, w += half) {
+#pragma GCC unroll 17
+			for (int i = 0; i < half; i += 64)
+				_mm_prefetch(w + DG_AHEAD + i, _MM_HINT_T0);
+#pragma GCC unroll 4
+			for (int g = 0; g < per / group; g++) {
+				const char *at = x + g * record;
+				const int32_t *words = (const int32_t *)at, *bias = words + group / 4 * tokens;
+				const float *scales = (const float *)(bias + tokens);
+				__m512i sum[8];
+				EACH(t) sum[t] = _mm512_set1_epi32(bias[t]);
+#pragma GCC unroll 4
+				for (int z = 0; z < group / 8; z++) {
+					__m512i v = _mm512_loadu_si512(w + g * group * 8 + z * 64);
+					__m512i low = _mm512_permutexvar_epi8(v, table);
+					__m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), table);
+					EACH(t) {
+						sum[t] = _mm512_dpbusd_epi32(sum[t], low, _mm512_set1_epi32(words[2 * z * tokens + t]));
+						sum[t] = _mm512_dpbusd_epi32(sum[t], high, _mm512_set1_epi32(words[(2 * z + 1) * tokens + t]));
+					}
+				}
+				__m512 scale = scale_of(format, w + per * 8, g);
+				EACH(t) a[h][t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t]), _mm512_mul_ps(scale, _mm512_set1_ps(scales[t])), a[h][t]);
+			}
+		}
+	}
+	for (int h = 0; h < 2; h++)
+		EACH(t) _mm512_storeu_ps(acc + t * DG_ROWS + h * 16, a[h][t]);
+}
+
+#define FOUR(name, format) \
+	VNNI DG_INLINE void name(const uint8_t *w, int64_t chunks, const void *x, float *acc, const float *s, const int tokens) { \
+		(void)s; \
+		four(format, w, chunks, x, acc, tokens); \
+	}
+FOUR(nvfp4_vnni, DG_W_NVFP4)
+FOUR(mxfp4_vnni, DG_W_MXFP4)
+FOUR(int4_vnni, DG_W_INT4)
+
+DG_STRIPS(nvfp4_vnni, VNNI)
+DG_STRIPS(mxfp4_vnni, VNNI)
+DG_STRIPS(int4_vnni, VNNI)
+#endif

@@ -1,0 +1,32 @@
+// How a kernel file defines its four strips from one function of a constant
+// number of tokens.
+#ifndef DECODEGAP_STRIPS_H
+#define DECODEGAP_STRIPS_H
+
+#include "weights.h"
+
+#define DG_INLINE static inline __attribute__((always_inline))
+
+// How far ahead of its loads a kernel asks for lines, in bytes: see bench.
+#ifndef DG_AHEAD
+#define DG_AHEAD 4096
+#endif
+
+#define DG_STRIP_OF(name, attributes, n) \
+	attributes void dg_##name##_##n(const uint8_t *w, int64_t chunks, const void *x, float *acc, const float *s) { \
+		name(w, chunks, x, acc, s, n); \
+	}
+#define DG_STRIPS(name, attributes) \
+	DG_STRIP_OF(name, attributes, 1) \
+	DG_STRIP_OF(name, attributes, 2) \
+	DG_STRIP_OF(name, attributes, 4) \
+	DG_STRIP_OF(name, attributes, 8)
+
+// Twice the value of an E2M1 code.
+#define DG_TWICE 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12
+
+// The same plus 12, unsigned: what instructions that multiply unsigned with
+// signed bytes take.
+#define DG_TWICE_UP 12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0
+
+#endif
