@@ -141,6 +141,10 @@ type ComponentRow struct {
 	Evidence    string  `json:"evidence"` // headers, side-file, config, assumption
 	Format      string  `json:"format,omitempty"`
 
+	// AttainableMs is Ms at the ceilings that this machine was probed to reach,
+	// absent without probes.
+	AttainableMs *float64 `json:"attainable_ms,omitempty"`
+
 	// Of a traced step, absent without a trace: exclusive time, the rate at
 	// which the bytes above were then moved, and its share of the bandwidth.
 	ActualMs     *float64 `json:"actual_ms,omitempty"`

@@ -1,5 +1,7 @@
 package reports
 
+import "slices"
+
 // traced is the traced step of a point: its drawing and what its trace says.
 func traced(run *Run, point int) []Block {
 	t := run.Points[point].Traced
@@ -20,7 +22,18 @@ func accountTable(pt *RunPoint, s *TracedStep) *Table {
 		{Title: "component"}, {Title: "ms in the trace", Right: true}, {Title: "share", Right: true}, {Title: "ms at floor", Right: true}, {Title: "gap ms", Right: true},
 		{Title: "GB/s reached", Right: true}, {Title: "of its ceiling", Right: true},
 	}, Note: "ms in the trace: exclusive GPU time of one step under the profiler; the rows add up to it. GB/s reached: the bytes that the floor counts over that time."}
-	var floor float64
+	probed := slices.ContainsFunc(pt.Components, func(c ComponentRow) bool { return c.AttainableMs != nil })
+	if probed {
+		t.Columns = slices.Insert(t.Columns, 4, Column{Title: "attainable", Right: true})
+		t.Note += " Attainable: the floor at the ceilings that this machine was probed to reach."
+	}
+	row := func(attainable *float64, kind string, cells ...string) {
+		if probed {
+			cells = slices.Insert(cells, 4, optional(attainable, millis))
+		}
+		t.Rows = append(t.Rows, Row{Kind: kind, Cells: cells})
+	}
+	var floor, attainable float64
 	for _, c := range pt.Components {
 		if c.ActualMs == nil && c.Ms == 0 {
 			continue
@@ -36,14 +49,17 @@ func accountTable(pt *RunPoint, s *TracedStep) *Table {
 		if c.ActualMs != nil {
 			cells[4] = signed(*c.ActualMs - c.Ms)
 		}
-		t.Rows = append(t.Rows, Row{Cells: cells})
+		if c.AttainableMs != nil {
+			attainable += *c.AttainableMs
+		}
+		row(c.AttainableMs, "", cells...)
 	}
 	for _, k := range IdleKinds {
 		if ms := s.IdleMs[k.Kind]; ms > 0 {
-			t.Rows = append(t.Rows, Row{Cells: []string{"idle: " + k.Name, millis(ms), percent(ms / s.MedianMs), absent, signed(ms), absent, absent}})
+			row(nil, "", "idle: "+k.Name, millis(ms), percent(ms/s.MedianMs), absent, signed(ms), absent, absent)
 		}
 	}
-	t.Rows = append(t.Rows, Row{Kind: RowTotal, Cells: []string{"step", millis(s.MedianMs), percent(1), millis(floor), signed(s.MedianMs - floor), "", ""}})
+	row(&attainable, RowTotal, "step", millis(s.MedianMs), percent(1), millis(floor), signed(s.MedianMs-floor), "", "")
 	return t
 }
 

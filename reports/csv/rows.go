@@ -118,6 +118,9 @@ func pointRows(p *reports.RunPoint) []row {
 				out = append(out, row{table: "component", name: v.name, component: c.Component, value: v.value, unit: v.unit, evidence: "trace"})
 			}
 		}
+		if c.AttainableMs != nil {
+			out = append(out, row{table: "component", name: "attainable_ms", component: c.Component, value: c.AttainableMs, unit: "ms", basis: "probed"})
+		}
 	}
 	if p.Traced != nil {
 		out = append(out, tracedRows(p.Traced)...)

@@ -22,6 +22,7 @@ func (p *Point) RunPoint(m *Machine, label string, measured *reports.Measured, t
 		return reports.RunPoint{}, err
 	}
 	out := reports.RunPoint{Label: label, Operating: p.Operating(), Components: p.Components(), Measured: measured, Worth: worth}
+	p.attainable(out.Components)
 	if traced != nil {
 		out.Components = p.joinTrace(out.Components, traced)
 	}
@@ -38,6 +39,27 @@ func (p *Point) RunPoint(m *Machine, label string, measured *reports.Measured, t
 	}
 	out.Ledger = p.ledger(m, measured, traced)
 	return out, nil
+}
+
+// attainable adds what each component takes at probed ceilings, where there are
+// any: with latencies where the row has them.
+func (p *Point) attainable(rows []reports.ComponentRow) {
+	f := p.probed(roofline.Layout)
+	if l := p.probed(roofline.Latency); l != nil && p.Latency != nil {
+		f = l
+	}
+	if f == nil {
+		return
+	}
+	ms := map[roofline.Component]float64{}
+	for _, t := range f.Terms {
+		ms[t.Op.Component] += (t.Time - t.Launch).Millis()
+	}
+	for i := range rows {
+		if v, ok := ms[roofline.Component(rows[i].Component)]; ok {
+			rows[i].AttainableMs = &v
+		}
+	}
 }
 
 func (p *Point) ledger(m *Machine, measured *reports.Measured, traced *gap.Traced) *reports.Ledger {
