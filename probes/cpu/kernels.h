@@ -30,6 +30,51 @@ enum dg_kind {
 	DG_COPY,  // y[0..bytes) = x
 	DG_TRIAD, // y[i] = x[i] + f0·w[i], float32, bytes of one array
 	DG_NOTHING, // the barrier alone
+
+	// Decode attention: m sequences; rows query heads of cols; n0 KV heads
+	// whose values have n4; pages of n1 tokens; a window of n2 tokens, 0 for
+	// none. x: float32 queries [m][rows][cols]; w, s: keys and values
+	// [page][n0][n1][…], s NULL where the values are the first n4 of the keys;
+	// x2: int32 pages of each sequence [m][n3]; x3: int32 tokens of each
+	// sequence [m]; y: float32 [m][rows][n4]. f0 scales the scores, f1 the
+	// values. scratch: dg_attention_scratch. The merge is the same operation,
+	// run next.
+	DG_ATTENTION_BF16,
+	DG_ATTENTION_FP8, // E4M3
+	DG_MERGE_BF16,
+	DG_MERGE_FP8,
+
+	// From the projection to attention, m tokens of rows query, n0 key and n0
+	// value heads of cols, x: float32 [m][rows + 2·n0][cols]. Each query head
+	// goes to y, keys and values into the pages y2 and y3 of a cache as above,
+	// at position x3[token] − 1, times f0 and f1 where it is FP8. Query and key
+	// heads have an RMSNorm with weights BF16 x4[2][cols] + f3 and ε f2, if x4
+	// is set, and the first n5 values rotated in style n2 (enum dg_rope) by the
+	// float32 table x5[position][n5]: cosines, then sines.
+	DG_HEADS_BF16,
+	DG_HEADS_FP8,
+
+	// MLA: x float32 [m][cols], its first n4 normalised with x4[n4], the rest
+	// rotated, into the cache y2; the other fields are those of DG_HEADS.
+	DG_LATENT_BF16,
+	DG_LATENT_FP8,
+
+	// Rotation alone: m tokens of rows heads of cols, n0 and n1 values apart in
+	// x, n3 and n4 in y (which may be x); x3, x5, n2, n5 as above.
+	DG_ROPE,
+
+	// y = (x + x2)·rsqrt(mean of its squares + f0)·(w + f1), y2 = x + x2; m
+	// rows of cols, float32, w BF16. x2 and y2 may be NULL; y2 is not x or x2.
+	DG_NORM,
+	DG_ADD,      // y = x + x2: m rows of cols, float32
+	DG_ACTIVATE, // y = f(x)·x2, f of enum dg_activation n1; rows of cols, n0 apart in x and x2
+	DG_EMBED,    // y = row x[token] of w, BF16 to float32; m tokens (int32) of cols
+
+	// The highest of each of m rows of cols: DG_HIGHEST leaves one dg_highest a
+	// row and part in scratch, DG_PICK, run next, the int32 index in y. Of
+	// equals the first.
+	DG_HIGHEST,
+	DG_PICK,
 	DG_KINDS
 };
 
@@ -41,12 +86,12 @@ typedef struct dg_op {
 	dg_kernel run;
 	int64_t bytes;
 	int64_t m, rows, cols;  // tokens; outputs; inputs
-	int64_t n0, n1, n2, n3; // further sizes, by kind
+	int64_t n0, n1, n2, n3, n4, n5; // further sizes, by kind
 	const void *w, *s;      // weights and their scales, packed as the kind says
-	const void *x, *x2, *x3;
-	void *y, *y2;
-	void *scratch; // of dg_scratch(kind, …) bytes, shared by all parts
-	float f0, f1;
+	const void *x, *x2, *x3, *x4, *x5;
+	void *y, *y2, *y3;
+	void *scratch; // shared by all parts, as large as the kind says
+	float f0, f1, f2, f3;
 	const struct dg_weights *how; // DG_GEMV and experts: format and kernels, see weights.h
 	const int *cancel; // a long operation looks at it and may end unfinished; NULL: never
 } dg_op;
@@ -55,6 +100,19 @@ typedef struct dg_op {
 static inline int dg_cancelled(const dg_op *op) {
 	return op->cancel && __atomic_load_n(op->cancel, __ATOMIC_RELAXED);
 }
+
+enum dg_rope { DG_ROPE_NONE, DG_ROPE_NEOX, DG_ROPE_INTERLEAVED };
+enum dg_activation { DG_SILU, DG_GELU };
+enum { DG_HEAD_MAX = 1024 }; // values of a head
+
+// The highest value of a run and where it is.
+typedef struct {
+	float value;
+	int64_t index;
+} dg_highest;
+
+// Bytes of scratch of an attention in so many parts.
+int64_t dg_attention_scratch(const dg_op *op, int parts);
 
 // The best instruction set that this CPU and its operating system allow, and
 // whether it has a given one.

@@ -12,6 +12,34 @@ KERNEL(dg_read_avx2);
 KERNEL(dg_read_avx512);
 #endif
 
+// Kernels that are written once for every vector width.
+#if defined(__x86_64__)
+#define EACH(name) KERNEL(dg_##name##_scalar); KERNEL(dg_##name##_avx2); KERNEL(dg_##name##_avx512)
+#define ALL(name) {[DG_SCALAR] = dg_##name##_scalar, [DG_AVX2] = dg_##name##_avx2, [DG_AVX512] = dg_##name##_avx512}
+#elif defined(__aarch64__)
+#define EACH(name) KERNEL(dg_##name##_scalar); KERNEL(dg_##name##_neon)
+#define ALL(name) {[DG_SCALAR] = dg_##name##_scalar, [DG_NEON] = dg_##name##_neon}
+#else
+#define EACH(name) KERNEL(dg_##name##_scalar)
+#define ALL(name) {[DG_SCALAR] = dg_##name##_scalar}
+#endif
+
+EACH(attention_bf16);
+EACH(attention_fp8);
+EACH(merge_bf16);
+EACH(merge_fp8);
+EACH(heads_bf16);
+EACH(heads_fp8);
+EACH(latent_bf16);
+EACH(latent_fp8);
+EACH(rope);
+EACH(norm);
+EACH(add);
+EACH(activate);
+EACH(embed);
+EACH(highest);
+KERNEL(dg_pick);
+
 static const dg_kernel table[DG_KINDS][DG_ISAS] = {
 	[DG_READ] = {
 		[DG_SCALAR] = dg_read_scalar,
@@ -23,6 +51,21 @@ static const dg_kernel table[DG_KINDS][DG_ISAS] = {
 	[DG_COPY] = {[DG_SCALAR] = dg_copy_scalar},
 	[DG_TRIAD] = {[DG_SCALAR] = dg_triad_scalar},
 	[DG_NOTHING] = {[DG_SCALAR] = dg_nothing},
+	[DG_ATTENTION_BF16] = ALL(attention_bf16),
+	[DG_ATTENTION_FP8] = ALL(attention_fp8),
+	[DG_MERGE_BF16] = ALL(merge_bf16),
+	[DG_MERGE_FP8] = ALL(merge_fp8),
+	[DG_HEADS_BF16] = ALL(heads_bf16),
+	[DG_HEADS_FP8] = ALL(heads_fp8),
+	[DG_LATENT_BF16] = ALL(latent_bf16),
+	[DG_LATENT_FP8] = ALL(latent_fp8),
+	[DG_ROPE] = ALL(rope),
+	[DG_NORM] = ALL(norm),
+	[DG_ADD] = ALL(add),
+	[DG_ACTIVATE] = ALL(activate),
+	[DG_EMBED] = ALL(embed),
+	[DG_HIGHEST] = ALL(highest),
+	[DG_PICK] = {[DG_SCALAR] = dg_pick},
 };
 
 dg_kernel dg_find(int kind, int isa) {

@@ -1,0 +1,30 @@
+// How decode attention is cut into parts, shared by all instruction sets.
+#ifndef DECODEGAP_ATTENTION_H
+#define DECODEGAP_ATTENTION_H
+
+#include "kernels.h"
+
+// The most parts an attention may be cut into.
+enum { DG_PARTS = 512 };
+
+// Values of a row in scratch: whole vectors of the widest kind, in pairs.
+static inline int64_t dg_padded(int64_t d) { return (d + 31) / 32 * 32; }
+
+// A run of tokens of one sequence and KV head, of one part.
+typedef struct {
+	int64_t sequence, head, from, to;
+	float *work;    // of this part: queries, sums, highest scores, weights
+	float *partial; // where the sums go if others have tokens of the pair, else NULL
+
+	// Where the walk stands: units before the sequence, and the next unit.
+	int64_t before, next, end;
+} dg_segment;
+
+// Advances to the next segment of a part, from a zero one to the first; 0
+// after the last.
+int dg_next_segment(const dg_op *op, int part, int parts, dg_segment *g);
+
+// The partial sums of one pair in the order of the parts; 0 if one part had all.
+int dg_partials(const dg_op *op, int64_t sequence, int64_t head, int parts, const float **acc);
+
+#endif

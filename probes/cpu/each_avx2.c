@@ -1,0 +1,8 @@
+// The kernels that are written once for every vector width, for avx2.
+#if defined(__x86_64__)
+#include "vector_avx2.h"
+#include "rows_vec.h"
+#include "heads_vec.h"
+#include "argmax_vec.h"
+#include "attention_vec.h"
+#endif

@@ -1,0 +1,8 @@
+// The kernels that are written once for every vector width, for neon.
+#if defined(__aarch64__)
+#include "vector_neon.h"
+#include "rows_vec.h"
+#include "heads_vec.h"
+#include "argmax_vec.h"
+#include "attention_vec.h"
+#endif

@@ -1,0 +1,6 @@
+// The kernels that are written once for every vector width, for scalar.
+#include "vector_scalar.h"
+#include "rows_vec.h"
+#include "heads_vec.h"
+#include "argmax_vec.h"
+#include "attention_vec.h"

@@ -1,0 +1,175 @@
+//go:build cgo && linux
+
+package cpu
+
+// #include "kernels.h"
+import "C"
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"unsafe"
+
+	"decodegap/probes"
+)
+
+// cache is the paged KV cache of one layer: keys and values as
+// [page][KV head][token][dim], or latents alone, whose first values are the
+// values. Pages are handed out by sequences.
+type cache struct {
+	format   string // "BF16" or "FP8" (E4M3)
+	heads    int    // KV heads; 1 for latents
+	dim      int    // values of a key; rank + rotary dimensions for latents
+	valueDim int    // of a value; the rank for latents
+	latent   bool
+	pages    int
+	page     int // tokens of one
+
+	k, v           *memory // v nil for latents
+	kScale, vScale float32 // what a stored FP8 value stands for; 1 for BF16
+}
+
+// newCache allocates a cache whose shape is filled in.
+func newCache(c cache) (*cache, error) {
+	if c.latent {
+		c.heads = 1
+	} else {
+		c.valueDim = c.dim
+	}
+	if c.kScale == 0 {
+		c.kScale, c.vScale = 1, 1
+	}
+	switch {
+	case c.format != "BF16" && c.format != "FP8":
+		return nil, fmt.Errorf("%w: no KV cache in %q: BF16 and FP8 are", probes.ErrUnsupported, c.format)
+	case c.dim < 16 || c.dim%16 != 0 || c.dim > C.DG_HEAD_MAX || c.valueDim < 16 || c.valueDim%16 != 0 || c.valueDim > c.dim:
+		return nil, fmt.Errorf("%w: heads of %d and %d values: multiples of 16 up to %d are", probes.ErrUnsupported, c.dim, c.valueDim, C.DG_HEAD_MAX)
+	case c.heads < 1 || c.pages < 1 || c.page < 1:
+		return nil, fmt.Errorf("KV cache of %d heads, %d pages of %d tokens", c.heads, c.pages, c.page)
+	}
+	var err error
+	if c.k, err = allocate(c.bytes(c.dim)); err != nil {
+		return nil, err
+	}
+	if !c.latent {
+		if c.v, err = allocate(c.bytes(c.valueDim)); err != nil {
+			c.free()
+			return nil, err
+		}
+	}
+	return &c, nil
+}
+
+func (c *cache) free() { c.k.free(); c.v.free() }
+
+// element is the bytes of a stored value.
+func (c *cache) element() int {
+	if c.format == "FP8" {
+		return 1
+	}
+	return 2
+}
+
+// bytes is what all pages of keys, or values, of dim take.
+func (c *cache) bytes(dim int) int64 {
+	return int64(c.pages) * int64(c.heads) * int64(c.page) * int64(dim) * int64(c.element())
+}
+
+// kind chooses between the kernels of the formats.
+func (c *cache) kind(bf16, fp8 C.int) C.int {
+	if c.format == "FP8" {
+		return fp8
+	}
+	return bf16
+}
+
+// values is the address of the values, nil where the keys hold them.
+func (c *cache) values() unsafe.Pointer {
+	if c.v == nil {
+		return nil
+	}
+	return c.v.at
+}
+
+// fill writes finite values between ±2 into every row, FP8 ones with
+// subnormals and zeros among them. Fast: a cache is gigabytes.
+func (c *cache) fill(seed uint64) {
+	random := rand.NewPCG(seed, 7)
+	keep, set := uint64(0x81ff81ff81ff81ff), uint64(0x3e003e003e003e00)
+	if c.format == "FP8" {
+		keep, set = 0xbfbfbfbfbfbfbfbf, 0
+	}
+	for _, m := range []*memory{c.k, c.v} {
+		if m == nil {
+			continue
+		}
+		words := of[uint64](m)
+		for i := range words {
+			words[i] = random.Uint64()&keep | set
+		}
+	}
+}
+
+// copyFrom takes over another cache's content of the same shape.
+func (c *cache) copyFrom(from *cache) {
+	copy(of[byte](c.k), of[byte](from.k))
+	if c.v != nil {
+		copy(of[byte](c.v), of[byte](from.v))
+	}
+}
+
+// sequences are the sequences of a batch: their lengths, the token at hand
+// included, and the pages of the cache that hold them. All layers share them.
+type sequences struct {
+	n, most int     // sequences; pages of the longest
+	table   *memory // int32 [n][most]
+	lengths *memory // int32 [n]
+	page    int
+}
+
+// newSequences gives each length in tokens its pages, in random order: a cache
+// that has served a while is never in order.
+func newSequences(lengths []int, page int, seed uint64) (*sequences, error) {
+	s := &sequences{n: len(lengths), page: page}
+	for _, n := range lengths {
+		if n < 1 {
+			return nil, fmt.Errorf("sequence of %d tokens", n)
+		}
+		s.most = max(s.most, (n+page-1)/page)
+	}
+	var err error
+	if s.table, err = allocate(int64(4 * s.n * s.most)); err != nil {
+		return nil, err
+	}
+	if s.lengths, err = allocate(int64(4 * s.n)); err != nil {
+		s.free()
+		return nil, err
+	}
+	order := rand.New(rand.NewPCG(seed, 8)).Perm(s.pages(lengths))
+	for i, n := range lengths {
+		of[int32](s.lengths)[i] = int32(n)
+		used := (n + page - 1) / page
+		for k := range used {
+			of[int32](s.table)[i*s.most+k] = int32(order[k])
+		}
+		order = order[used:]
+	}
+	return s, nil
+}
+
+func (s *sequences) free() { s.table.free(); s.lengths.free() }
+
+// pages is how many pages sequences of these lengths need.
+func (s *sequences) pages(lengths []int) int {
+	n := 0
+	for _, l := range lengths {
+		n += (l + s.page - 1) / s.page
+	}
+	return n
+}
+
+// row is where a token of a sequence lies in the cache, in rows of one head.
+func (s *sequences) row(c *cache, sequence, head, token int) int {
+	page := int(of[int32](s.table)[sequence*s.most+token/c.page])
+	return (page*c.heads+head)*c.page + token%c.page
+}

@@ -1,0 +1,131 @@
+//go:build cgo && linux
+
+package cpu
+
+import (
+	"math"
+
+	"decodegap/probes"
+)
+
+// bf16 is the value of stored BF16 bits.
+func bf16(v uint16) float64 { return float64(math.Float32frombits(uint32(v) << 16)) }
+
+// toBF16 is the nearest BF16, ties to even.
+func toBF16(v float32) uint16 {
+	bits := math.Float32bits(v)
+	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
+}
+
+// e4m3 is the value of a stored E4M3 byte.
+func e4m3(v byte) float64 {
+	exponent, mantissa := uint64(v>>3&15), uint64(v&7)
+	m := math.Float64frombits((exponent+1023-7)<<52 | mantissa<<49)
+	if exponent == 0 {
+		m = float64(mantissa) / 512
+	}
+	if v&0x80 != 0 {
+		return -m
+	}
+	return m
+}
+
+// readRow decodes one row of keys or values into out.
+func (c *cache) readRow(m *memory, row int, out []float64, scale float64) {
+	if c.format == "FP8" {
+		for i, v := range of[byte](m)[row*len(out):][:len(out)] {
+			out[i] = e4m3(v) * scale
+		}
+		return
+	}
+	for i, v := range of[uint16](m)[row*len(out):][:len(out)] {
+		out[i] = bf16(v)
+	}
+}
+
+// attend is attention of one query head of one sequence in float64, on the
+// cache as it is stored. Of latents, values are read within their rows.
+func attend(a attention, c *cache, s *sequences, sequence, head int, q []float32) []float64 {
+	n := int(of[int32](s.lengths)[sequence])
+	first := 0
+	if a.window > 0 {
+		first = max(0, n-a.window)
+	}
+	scale := float64(a.scale)
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(c.dim))
+	}
+	kv := head / (a.heads / c.heads)
+	key, out := make([]float64, c.dim), make([]float64, c.valueDim)
+	value, sum, top := key[:c.valueDim], 0.0, math.Inf(-1)
+	if !c.latent {
+		value = make([]float64, c.valueDim)
+	}
+	for t := first; t < n; t++ {
+		row := s.row(c, sequence, kv, t)
+		c.readRow(c.k, row, key, float64(c.kScale))
+		score := 0.0
+		for i, k := range key {
+			score += float64(q[i]) * k
+		}
+		score *= scale
+		if !c.latent {
+			c.readRow(c.v, row, value, float64(c.vScale))
+		}
+		if score > top {
+			f := math.Exp(top - score)
+			sum *= f
+			for i := range out {
+				out[i] *= f
+			}
+			top = score
+		}
+		w := math.Exp(score - top)
+		sum += w
+		for i, v := range value {
+			out[i] += w * v
+		}
+	}
+	for i := range out {
+		out[i] /= sum
+	}
+	return out
+}
+
+// smallestNormal is float32's: below it kernels may say zero.
+const smallestNormal = 0x1p-126
+
+// compare is how far got lies from want, both of one length; a value that is
+// no number where want has one is infinitely far, one that float32 holds no
+// better is not.
+func compare(got []float32, want []float64, bound float64) probes.Correctness {
+	var difference, norm, most float64
+	for i, w := range want {
+		d := math.Abs(float64(got[i]) - w)
+		if math.IsNaN(d) {
+			d = math.Inf(1)
+		} else if d < smallestNormal {
+			d = 0
+		}
+		difference += d * d
+		norm += w * w
+		most = max(most, d)
+	}
+	c := probes.Correctness{MaxAbs: most, Bound: bound, Values: len(want)}
+	if difference > 0 {
+		c.RelativeL2 = math.Sqrt(difference / norm)
+	}
+	if math.IsNaN(c.RelativeL2) {
+		c.RelativeL2 = math.Inf(1)
+	}
+	return c
+}
+
+// join is two comparisons as one: the worse error, the sum of the values.
+func join(a, b probes.Correctness) probes.Correctness {
+	a.RelativeL2 = max(a.RelativeL2, b.RelativeL2)
+	a.MaxAbs = max(a.MaxAbs, b.MaxAbs)
+	a.Values += b.Values
+	a.Bound = b.Bound
+	return a
+}
