@@ -66,7 +66,7 @@ enum dg_kind {
 	// y = (x + x2)·rsqrt(mean of its squares + f0)·(w + f1), y2 = x + x2; m
 	// rows of cols, float32, w BF16. x2 and y2 may be NULL; y2 is not x or x2.
 	DG_NORM,
-	DG_ADD,      // y = x + x2: m rows of cols, float32
+	DG_SUM,      // y = x + x2: m rows of cols, float32
 	DG_ACTIVATE, // y = f(x)·x2, f of enum dg_activation n1; rows of cols, n0 apart in x and x2
 	DG_EMBED,    // y = row x[token] of w, BF16 to float32; m tokens (int32) of cols
 

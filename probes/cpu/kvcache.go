@@ -27,6 +27,8 @@ type cache struct {
 
 	k, v           *memory // v nil for latents
 	kScale, vScale float32 // what a stored FP8 value stands for; 1 for BF16
+
+	decoded []float64 // of each FP8 code, for the reference
 }
 
 // newCache allocates a cache whose shape is filled in.
@@ -46,6 +48,11 @@ func newCache(c cache) (*cache, error) {
 		return nil, fmt.Errorf("%w: heads of %d and %d values: multiples of 16 up to %d are", probes.ErrUnsupported, c.dim, c.valueDim, C.DG_HEAD_MAX)
 	case c.heads < 1 || c.pages < 1 || c.page < 1:
 		return nil, fmt.Errorf("KV cache of %d heads, %d pages of %d tokens", c.heads, c.pages, c.page)
+	}
+	if c.format == "FP8" {
+		for code := range 256 {
+			c.decoded = append(c.decoded, e4m3(byte(code)))
+		}
 	}
 	var err error
 	if c.k, err = allocate(c.bytes(c.dim)); err != nil {

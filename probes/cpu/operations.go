@@ -196,7 +196,7 @@ func (m maker) norm(tokens, size int, x, add, w, y, sum unsafe.Pointer, epsilon,
 
 // add is y = a + b over n values; y may be a or b.
 func (m maker) add(n int, a, b, y unsafe.Pointer) (C.dg_op, error) {
-	op, err := m.op(C.DG_ADD)
+	op, err := m.op(C.DG_SUM)
 	op.m, op.cols, op.x, op.x2, op.y = 1, C.int64_t(n), a, b, y
 	return op, err
 }

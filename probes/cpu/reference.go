@@ -17,24 +17,11 @@ func toBF16(v float32) uint16 {
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// e4m3 is the value of a stored E4M3 byte.
-func e4m3(v byte) float64 {
-	exponent, mantissa := uint64(v>>3&15), uint64(v&7)
-	m := math.Float64frombits((exponent+1023-7)<<52 | mantissa<<49)
-	if exponent == 0 {
-		m = float64(mantissa) / 512
-	}
-	if v&0x80 != 0 {
-		return -m
-	}
-	return m
-}
-
 // readRow decodes one row of keys or values into out.
 func (c *cache) readRow(m *memory, row int, out []float64, scale float64) {
 	if c.format == "FP8" {
 		for i, v := range of[byte](m)[row*len(out):][:len(out)] {
-			out[i] = e4m3(v) * scale
+			out[i] = c.decoded[v] * scale
 		}
 		return
 	}

@@ -82,7 +82,7 @@ TARGET void OP(norm)(const dg_op *op, int part, int parts) {
 	}
 }
 
-// DG_ADD
+// DG_SUM
 TARGET void OP(add)(const dg_op *op, int part, int parts) {
 	int64_t i, to;
 	share(op->m * op->cols, part, parts, &i, &to);
