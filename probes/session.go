@@ -73,7 +73,7 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 	if ref != nil {
 		defer ref.subject.Close()
 	}
-	jobs := s.plan(chosen, run)
+	jobs, absent := s.plan(chosen)
 	if ref != nil {
 		jobs = ref.first(jobs)
 	}
@@ -99,6 +99,7 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 		}
 		runtime.GC()
 	}
+	run.Results = append(run.Results, absent...)
 	run.Interrupted = ctx.Err() != nil
 	ref.ceiling(run)
 	run.Took = s.Clock().Sub(begin)
@@ -119,30 +120,29 @@ func (s *Session) preflight(ctx context.Context, run *Run) {
 
 // plan lists the cases round by round, and the probes that cannot run at all
 // as results.
-func (s *Session) plan(chosen []Probe, run *Run) []job {
+func (s *Session) plan(chosen []Probe) (jobs []job, absent []Result) {
 	var plans [][]job
 	most := 0
 	for _, p := range chosen {
 		if err := check(p, s.Host); err != nil {
-			run.Results = append(run.Results, Result{Probe: p.Name, Outcome: outcomeOf(err), Reason: err.Error()})
+			absent = append(absent, Result{Probe: p.Name, Outcome: outcomeOf(err), Reason: err.Error()})
 			continue
 		}
-		var jobs []job
+		var plan []job
 		for _, c := range p.Plan(s.Host) {
-			jobs = append(jobs, job{p, c})
+			plan = append(plan, job{p, c})
 		}
-		plans = append(plans, jobs)
-		most = max(most, len(jobs))
+		plans = append(plans, plan)
+		most = max(most, len(plan))
 	}
-	var out []job
 	for round := range most {
-		for _, jobs := range plans {
-			if round < len(jobs) {
-				out = append(out, jobs[round])
+		for _, plan := range plans {
+			if round < len(plan) {
+				jobs = append(jobs, plan[round])
 			}
 		}
 	}
-	return out
+	return jobs, absent
 }
 
 func check(p Probe, h Host) error {

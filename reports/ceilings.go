@@ -96,7 +96,7 @@ type ProbeCheck struct {
 type ProbeChange struct {
 	Probe   string   `json:"probe"`
 	Case    string   `json:"case"`
-	Of      string   `json:"of"`              // read_share, time_s: what was compared
+	Of      string   `json:"of,omitempty"`    // read_share, time_s: what was compared
 	Ratio   *float64 `json:"ratio,omitempty"` // above 1: the second is faster
 	Lo      *float64 `json:"lo,omitempty"`
 	Hi      *float64 `json:"hi,omitempty"`

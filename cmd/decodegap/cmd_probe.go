@@ -192,7 +192,7 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 			opt.talk(env, "warning: %s", w.Text)
 		}
 	}
-	return probeEnd(ctx, doc)
+	return probeEnd(ctx, doc, chosen)
 }
 
 // probe runs the chosen probes and makes their document; all are those of the
@@ -221,20 +221,23 @@ func (e *environment) probe(ctx context.Context, all, chosen []probes.Probe, o p
 	return assemble.Ceilings(run, all, host, version, when, o.budget), nil
 }
 
-// probeEnd is how the command ends after its output is written.
-func probeEnd(ctx context.Context, doc *reports.CeilingsDocument) error {
+// probeEnd is how the command ends after its output is written: status 4 if
+// none of the chosen probes can run here.
+func probeEnd(ctx context.Context, doc *reports.CeilingsDocument, chosen []probes.Probe) error {
 	if ctx.Err() != nil {
 		return exitcode.With(exitcode.Interrupted, errors.New("interrupted; what was finished is in the output"))
 	}
 	counts := map[string]int{}
 	for _, r := range doc.Results {
-		counts[r.Outcome]++
+		if slices.ContainsFunc(chosen, func(p probes.Probe) bool { return p.Name == r.Probe }) {
+			counts[r.Outcome]++
+		}
 	}
 	switch {
 	case counts["failed"] > 0:
-		return exitcode.With(exitcode.NotComparable, fmt.Errorf("probe: %d of %d cases failed", counts["failed"], len(doc.Results)))
-	case counts["measured"] == 0:
-		return exitcode.With(exitcode.Unavailable, errors.New("probe: nothing could be measured here; the reasons are above"))
+		return exitcode.With(exitcode.NotComparable, fmt.Errorf("probe: %d cases failed; the reasons are above", counts["failed"]))
+	case counts["measured"] == 0 && counts["unsupported"] > 0:
+		return exitcode.With(exitcode.Unavailable, errors.New("probe: none of this can be measured here; the reasons are above"))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"decodegap/cmd/internal/term"
 	"decodegap/reports"
@@ -33,7 +34,7 @@ func compareCeilings(doc *reports.CompareDocument, names []string, both []*repor
 func writeProbeChanges(w io.Writer, changes []reports.ProbeChange, width int) error {
 	t := term.Table{Columns: []term.Column{{Title: "probe"}, {Title: "case", Shrink: true}, {Title: "by"},
 		{Title: "B ÷ A", Align: term.Right}, {Title: "interval", Align: term.Right}, {Title: "margin", Align: term.Right}, {Title: "B is"}}}
-	by := map[string]string{"read_share": "share of read", "time_s": "time"}
+	by := map[string]string{"": "–", "read_share": "share of read", "time_s": "time"}
 	for _, c := range changes {
 		row := []string{c.Probe, c.Case, by[c.Of], "–", "–", "–", c.Verdict}
 		if c.Ratio != nil {
@@ -59,7 +60,7 @@ func writeProbeChanges(w io.Writer, changes []reports.ProbeChange, width int) er
 			fmt.Fprintln(w)
 			first = false
 		}
-		writeWrapped(w, c.Probe+" "+c.Case+": "+c.Why, width, "")
+		writeWrapped(w, strings.TrimSpace(c.Probe+" "+c.Case)+": "+c.Why, width, "")
 	}
 	fmt.Fprintln(w, "\nB ÷ A is of speeds: above 1, B is faster")
 	return nil

@@ -30,7 +30,11 @@ func writeFloorText(w io.Writer, doc *reports.FloorDocument, width int) error {
 	for _, c := range h.Ceilings {
 		if c.Resource == "dram.read" {
 			fmt.Fprintln(w)
-			writeWrapped(w, "bandwidth "+unit.Significant(c.Value/1e9, 4)+" GB/s ("+c.Basis+": "+c.Source+")", width, "")
+			source := c.Basis + ": " + c.Source
+			if c.Basis == "probed" { // the source says so
+				source = c.Source
+			}
+			writeWrapped(w, "bandwidth "+unit.Significant(c.Value/1e9, 4)+" GB/s ("+source+")", width, "")
 		}
 	}
 	for _, warn := range doc.Warnings {

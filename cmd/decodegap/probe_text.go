@@ -24,7 +24,8 @@ func writeCeilingsText(w io.Writer, doc *reports.CeilingsDocument, width int) er
 	t := term.Table{Columns: []term.Column{{Title: "probe"}, {Title: "case", Shrink: true}, {Title: "kernel", Shrink: true}, {Title: "time", Align: term.Right},
 		{Title: "GB/s", Align: term.Right}, {Title: "of read", Align: term.Right}, {Title: "interval", Align: term.Right}, {Title: "verdict"}}}
 	for _, r := range doc.Results {
-		row := []string{r.Probe, r.Case, r.Kernel, "–", "–", "–", "–", r.Outcome}
+		kernel := strings.TrimSuffix(r.Kernel, fmt.Sprintf(", %d threads", doc.Host.Threads)) // fewer are worth a word
+		row := []string{r.Probe, r.Case, kernel, "–", "–", "–", "–", r.Outcome}
 		if r.TimeS != nil {
 			row[3], row[7] = unit.Seconds(r.TimeS.Median).String(), r.Verdict
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"decodegap": main})
+	testscript.Main(m, map[string]func(){"decodegap": main, "scripted": scripted})
 }
 
 // TestScripts runs testdata/script/*.txtar: each is a session at the shell, in

@@ -84,7 +84,7 @@ func stated(s string) string {
 }
 
 func alone(r reports.ProbeResult, why string) reports.ProbeChange {
-	return reports.ProbeChange{Probe: r.Probe, Case: r.Case, Of: "time_s", Verdict: "not_comparable", Why: why}
+	return reports.ProbeChange{Probe: r.Probe, Case: r.Case, Verdict: "not_comparable", Why: why}
 }
 
 // probeChange compares one case.
