@@ -300,6 +300,23 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestShortBudget: where preparing took the time, the reference is held against
+// itself and not prepared again.
+func TestShortBudget(t *testing.T) {
+	b := newBench()
+	read := b.read()
+	prepare, prepared := read.Prepare, 0
+	read.Prepare = func(ctx context.Context, h Host, c Case) (Subject, error) {
+		prepared++
+		b.pass(10)
+		return prepare(ctx, h, c)
+	}
+	run := b.session(3*time.Second).Run(t.Context(), []Probe{read}, []Probe{read})
+	if r := find(t, run, "cpu/read"); prepared != 1 || r.Outcome != Measured || run.Noise == nil || run.Took > 13*time.Second {
+		t.Errorf("prepared %d times, took %s, %+v", prepared, run.Took, r)
+	}
+}
+
 // TestInterrupt: what is finished stays, the rest is named, operands are freed.
 func TestInterrupt(t *testing.T) {
 	b := newBench()
