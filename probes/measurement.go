@@ -229,7 +229,7 @@ func (m *measurement) fill(r *Result) error {
 	judged := r.Time
 	if r.Share != nil {
 		judged = r.Share
-		if err := plausible(r.Share, worse); err != nil {
+		if err := plausible(r.Share, r.Verdict == Unreliable, worse); err != nil {
 			return err
 		}
 	}
@@ -243,12 +243,12 @@ func (m *measurement) fill(r *Result) error {
 }
 
 // plausible refuses a share that certainly lies above the ceiling, and doubts
-// one that seems to.
-func plausible(share *Summary, worse func(Verdict, string, ...any)) error {
+// one that seems to, or of which nothing is certain.
+func plausible(share *Summary, unreliable bool, worse func(Verdict, string, ...any)) error {
 	const why = "more bytes than the memory delivers: operands were still cached, or the byte count is wrong"
 	switch {
 	case share.Median <= harnessLimit:
-	case share.Lo != nil && *share.Lo > harnessLimit:
+	case !unreliable && share.Lo != nil && *share.Lo > harnessLimit:
 		return fmt.Errorf("%.0f %% of the read ceiling: %s", 100*share.Median, why)
 	default:
 		worse(Unreliable, "%.0f %% of the read ceiling: %s", 100*share.Median, why)

@@ -22,19 +22,18 @@ func writeCeilingsText(w io.Writer, doc *reports.CeilingsDocument, width int) er
 	}
 	fmt.Fprintln(w)
 	t := term.Table{Columns: []term.Column{{Title: "probe"}, {Title: "case", Shrink: true}, {Title: "kernel", Shrink: true}, {Title: "time", Align: term.Right},
-		{Title: "GB/s", Align: term.Right}, {Title: "of read", Align: term.Right}, {Title: "interval", Align: term.Right}, {Title: "verdict"}}}
+		{Title: "GB/s", Align: term.Right}, {Title: "of read, %", Align: term.Right}, {Title: "verdict"}}}
 	for _, r := range doc.Results {
 		kernel := strings.TrimSuffix(r.Kernel, fmt.Sprintf(", %d threads", doc.Host.Threads)) // fewer are worth a word
-		row := []string{r.Probe, r.Case, kernel, "–", "–", "–", "–", r.Outcome}
+		row := []string{r.Probe, r.Case, kernel, "–", "–", "–", r.Outcome}
 		if r.TimeS != nil {
-			row[3], row[7] = unit.Seconds(r.TimeS.Median).String(), r.Verdict
+			row[3], row[6] = unit.Seconds(r.TimeS.Median).String(), r.Verdict
 		}
 		if r.GBs != nil {
 			row[4] = unit.Significant(*r.GBs, 3)
 		}
 		if s := r.ReadShare; s != nil {
-			row[5] = fmt.Sprintf("%.1f %%", 100*s.Median)
-			row[6] = between(s)
+			row[5] = share(s)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -70,12 +69,13 @@ func writeProbeReasons(w io.Writer, doc *reports.CeilingsDocument, width int) {
 	}
 }
 
-// between is a sample's interval in percent.
-func between(s *reports.Sample) string {
-	if s.Lo == nil {
-		return "–"
+// share is a sample's median in percent, and half of its interval.
+func share(s *reports.Sample) string {
+	text := fmt.Sprintf("%.1f", 100*s.Median)
+	if s.Lo != nil {
+		text += fmt.Sprintf(" ±%.1f", 50*(*s.Hi-*s.Lo))
 	}
-	return fmt.Sprintf("%.1f–%.1f", 100**s.Lo, 100**s.Hi)
+	return text
 }
 
 func ceilingLine(c reports.ProbedCeiling) string {

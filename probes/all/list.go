@@ -9,7 +9,14 @@ import (
 
 // All lists every probe: the read ceiling of a device before what is measured
 // against it.
-var All = []probes.Probe{cpu.Read}
+var All = []probes.Probe{
+	cpu.Read,
+	cpu.GEMVNVFP4,
+	cpu.GEMVBF16,
+	cpu.GEMVFP8,
+	cpu.GEMVMXFP4,
+	cpu.GEMVINT4,
+}
 
 // Missing says why this build has no probes; "" where it has.
 const Missing = ""
