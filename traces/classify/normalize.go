@@ -56,10 +56,25 @@ func Normalize(name string) string {
 	return name
 }
 
+// Demangle is a kernel's name in C++ spelling for people, or the name itself
+// where it is not mangled or is no complete Itanium name.
+func Demangle(name string) string {
+	plain := strings.TrimSuffix(name, ".kd")
+	if !strings.HasPrefix(plain, "_Z") || len(plain) > maxName {
+		return name
+	}
+	return demangled(plain)
+}
+
 // demangled is name in C++ spelling, or name where it is no complete Itanium
 // name (CK-tile and AITER leave theirs mangled, profilers cut long ones).
 func demangled(name string) string {
 	out, err := demangle.ToString(name, demangle.NoClones, demangle.MaxLength(13))
+	if err != nil && strings.Contains(name, "DF16b") {
+		// The library lacks the type of C++23 that ROCm's compilers write;
+		// the same as a type of a vendor.
+		out, err = demangle.ToString(strings.ReplaceAll(name, "DF16b", "u6__bf16"), demangle.NoClones, demangle.MaxLength(13))
+	}
 	if err != nil || out == "" {
 		return name
 	}

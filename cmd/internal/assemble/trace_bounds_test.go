@@ -131,3 +131,13 @@ func TestHeldOfManyFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestKernelTableSpellsOut: the kernel table has C++ names.
+func TestKernelTableSpellsOut(t *testing.T) {
+	doc := documentOf(t, writeTrace(t, 3, func(i int) (string, int, int, string) {
+		return "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIiEEEEvNT_6ParamsE", 0, 7, "1"
+	}))
+	if got := doc.Kernels[0].Name; !strings.HasPrefix(got, "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<int> >") {
+		t.Errorf("kernel %q", got)
+	}
+}

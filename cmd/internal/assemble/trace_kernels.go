@@ -126,9 +126,10 @@ func (k *kernelSums) join(others kernelSums) {
 	}
 }
 
-// list is the kernels by time, the longest first.
+// list is the kernels by time, the longest first, their names in C++ spelling.
 func (k *kernelSums) list() []reports.TraceKernel {
 	var out []reports.TraceKernel
+	longer := 0 // bytes that spelling out has added
 	for key, s := range k.sums {
 		row := reports.TraceKernel{Name: key.name, Component: key.component, Library: s.library, Count: s.count, TotalMs: inMs(s.total)}
 		if s.median != nil {
@@ -139,6 +140,13 @@ func (k *kernelSums) list() []reports.TraceKernel {
 			row.MedianUs = &us
 		}
 		out = append(out, row)
+	}
+	for i := range out {
+		// A short mangled name can stand for a very long one.
+		if name := classify.Demangle(out[i].Name); longer+len(name) < maxNameBytes/2 && name != out[i].Name {
+			longer += len(name)
+			out[i].Name = name
+		}
 	}
 	slices.SortFunc(out, func(a, b reports.TraceKernel) int {
 		return cmp.Or(cmp.Compare(b.TotalMs, a.TotalMs), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Component, b.Component))
@@ -161,7 +169,7 @@ func (k *kernelSums) unknown(n int) []string {
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.name, b.name)) })
 	var out []string
 	for _, r := range rows[:min(n, len(rows))] {
-		name := r.name
+		name := classify.Demangle(r.name)
 		if len(name) > 60 {
 			name = string([]rune(name)[:min(60, len([]rune(name)))]) + "…"
 		}
