@@ -126,9 +126,11 @@ func setAsideKinds(s *Steps) {
 // setAsideOutliers drops steps further than three median absolute deviations
 // and a tenth from the median wall time.
 func setAsideOutliers(s *Steps) {
+	// The last step ends where its own work does, so it is shorter than others:
+	// chooseSteps leaves it out where that can be afforded.
 	var walls []int64
 	for _, st := range s.All {
-		if st.Aside == "" {
+		if st.Aside == "" && !st.Open {
 			walls = append(walls, st.Wall())
 		}
 	}
@@ -144,7 +146,7 @@ func setAsideOutliers(s *Steps) {
 	warm, out, leading := 0, 0, true
 	for i := range s.All {
 		st := &s.All[i]
-		if st.Aside != "" {
+		if st.Aside != "" || st.Open {
 			continue
 		}
 		d := abs(st.Wall() - median)

@@ -213,6 +213,7 @@ func TestMedianRule(t *testing.T) {
 		lastCounted bool
 	}{
 		{[]int64{1000, 1001, 1002, 1003, 1004, 1005, 1006}, 1002, 6, false},
+		{[]int64{1000, 1001, 1002, 1003, 1004, 1005, 500}, 1002, 6, false}, // no outlier: its end is not known
 		{[]int64{1003, 1001, 1002, 1000, 1005}, 1001, 4, false},
 		{[]int64{1002, 1001, 1003, 1000}, 1002, 3, false},
 		{[]int64{1002, 1001, 1003}, 1002, 3, true},

@@ -269,7 +269,7 @@ func (s *scan) skipObject(depth int) status {
 		if key, st = s.key(); st != whole {
 			break
 		}
-		if s.watch && isEnvironment(key) && (s.b[s.i] == '{' || s.b[s.i] == '[') {
+		if s.watch && isEnvironment(key, s.b[s.i]) {
 			s.environment = true
 		}
 		if st = s.skip(depth); st == whole {

@@ -16,15 +16,25 @@ const maxFact = 100
 
 // environments are the names under which writers have stored the environment
 // of the profiled process.
-var environments = []string{"env", "environ", "environment", "environment_variables", "environmentvariables", "env_vars", "envvars", "os_environ"}
+var environments = []string{"env", "environ", "environment", "environment_variables", "environmentvariables", "env_vars", "envvars", "os_environ", "process_env", "process_environment", "host_env"}
 
-func isEnvironment(key []byte) bool {
-	if len(key) > 32 {
+// secrets are how the names of variables end that hold what must not be told.
+var secrets = []string{"_token", "_key", "apikey", "secret", "password", "passwd", "credential", "credentials"}
+
+// isEnvironment says whether a member with a key holds an environment, or a
+// text that looks like one of its secrets; first is what its value begins with.
+func isEnvironment(key []byte, first byte) bool {
+	if len(key) > 64 || first != '{' && first != '[' && first != '"' {
 		return false
 	}
 	lower := strings.ToLower(string(key))
 	for _, e := range environments {
 		if lower == e {
+			return true
+		}
+	}
+	for _, s := range secrets {
+		if first == '"' && strings.HasSuffix(lower, s) {
 			return true
 		}
 	}
@@ -34,7 +44,7 @@ func isEnvironment(key []byte) bool {
 // top reads the value of a member of the document other than traceEvents.
 func (r *reader) top(key string) status {
 	c := r.b[r.i]
-	if (c == '{' || c == '[') && isEnvironment([]byte(key)) {
+	if isEnvironment([]byte(key), c) {
 		r.environment = true
 		return r.skip(0)
 	}

@@ -27,7 +27,7 @@ var Stats = traces.Format{
 }
 
 func sniffStats(head []byte) bool {
-	for text := range bytes.Lines(head) {
+	for text := range bytes.Lines(bytes.TrimPrefix(head, []byte("\ufeff"))) {
 		if len(text) > 4096 || !bytes.Contains(text, []byte(",")) {
 			continue
 		}
@@ -102,6 +102,10 @@ func (r *statsReader) Events() iter.Seq2[traces.Event, error] {
 			}
 		}
 		r.warn()
+		if r.meta.Events == 0 && len(r.sums) == 0 && r.reports[otherReport] {
+			yield(traces.Event{}, r.damage(-1, "an nsys stats report without kernels (of calls, ranges, copies or sums of bytes); expected cuda_gpu_trace or cuda_gpu_kern_sum: "+
+				"nsys stats --report cuda_gpu_trace --format csv REPORT", true))
+		}
 	}
 }
 

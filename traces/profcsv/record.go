@@ -61,6 +61,9 @@ func (s *Scanner) Next() (Record, error) {
 		return Record{}, err
 	}
 	text := first.text
+	if first.offset == 0 {
+		text = strings.TrimPrefix(text, "\ufeff") // a byte order mark
+	}
 	fields, open := split(text)
 	for used := 0; open; used++ {
 		if used == len(s.waiting) {

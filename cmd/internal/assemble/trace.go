@@ -72,8 +72,13 @@ func (t *Trace) take(path string, f *tracedFile) error {
 	t.doc.Files = append(t.doc.Files, reports.TraceFile{
 		Path: path, Format: meta.Format, Bytes: meta.Bytes, Events: meta.Events, Skipped: meta.Skipped, Truncated: meta.Truncated,
 	})
+	said := false
 	for _, w := range meta.Warnings {
 		t.Warn(path, w.Code, w.Text)
+		said = said || w.Code == "environment"
+	}
+	if meta.Environment && !said {
+		t.Warn(path, "environment", "the file carries the environment of the profiled process, tokens perhaps; it was not read, and the file should not be published")
 	}
 	if t.rules == nil {
 		t.rules = classify.New(t.Rules...)

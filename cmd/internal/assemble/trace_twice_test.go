@@ -1,10 +1,13 @@
 package assemble
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ncruces/go-sqlite3"
 
 	"decodegap/traces/all"
 )
@@ -63,5 +66,35 @@ func TestZeroDurations(t *testing.T) {
 	doc := documentOf(t, path)
 	if got := warned(doc, "zero-duration"); !strings.HasPrefix(got, "1 of 2 kernels") || doc.Ranks[0].Kernels != 2 {
 		t.Errorf("warned %q of %d kernels", got, doc.Ranks[0].Kernels)
+	}
+}
+
+// TestEnvironmentOfAnExport: an nsys export that carries the environment is
+// warned about, and nothing of it is told.
+func TestEnvironmentOfAnExport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "export.sqlite")
+	db, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{
+		`CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)`, `INSERT INTO StringIds VALUES (1,'gemm')`,
+		`CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT)`, `INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE','HF_TOKEN=hidden')`,
+		`CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER)`,
+		`INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10,20,0,1,7,1,0,1,1)`,
+	} {
+		if err := db.Exec(sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	doc := documentOf(t, path)
+	if warned(doc, "environment") == "" {
+		t.Errorf("no word of the environment: %v", doc.Warnings)
+	}
+	if text, err := json.Marshal(doc); err != nil || strings.Contains(string(text), "hidden") {
+		t.Errorf("%v: the document tells it: %s", err, text)
 	}
 }
