@@ -28,11 +28,11 @@ func ThisHost(isas []string) HostSource {
 	return HostSource{Root: rootFS(), Affinity: affinity(), NumCPU: runtime.NumCPU(), ISAs: isas}
 }
 
-// share of the available memory that operands may take by default.
-const defaultShare = 0.25
+// defaultShare of the available memory is what all operands together may take.
+const defaultShare = 0.5
 
 // Detect describes the host. Memory bounds what operands may take, all of them
-// together; 0 for a quarter of what is available.
+// together; 0 for half of what is available.
 func Detect(src HostSource, memory unit.Bytes) Host {
 	h := Host{OS: src.OS, Arch: src.Arch, ISAs: src.ISAs, CPUs: src.Affinity}
 	if h.OS == "" {

@@ -44,7 +44,7 @@ func TestDetect(t *testing.T) {
 	if h.L1Data != 48<<10 || h.L2 != 2<<20 || h.LastLevel != 64<<20 {
 		t.Errorf("caches %v %v %v, want two last-level caches of 32 MiB", h.L1Data, h.L2, h.LastLevel)
 	}
-	if h.Memory != 16e6*1024 || h.Available != 8e6*1024 || h.Budget != h.Available/8 {
+	if h.Memory != 16e6*1024 || h.Available != 8e6*1024 || h.Budget != h.Available/4 {
 		t.Errorf("memory %v, %v available, budget %v", h.Memory, h.Available, h.Budget)
 	}
 	if got := fmt.Sprint(h.Limit(5).CPUs); got != "[0 1 2 3 4]" {

@@ -51,7 +51,7 @@ type probing struct {
 
 func (o *probing) AddFlags(f *pflag.FlagSet, budget time.Duration) {
 	f.DurationVar(&o.budget, "budget", budget, "time for all probes together, such as 30s or 2m")
-	f.StringVar(&o.memory, "memory", "", "memory for the probes' operands, such as 4GB or 512MiB; default a quarter of what is available")
+	f.StringVar(&o.memory, "memory", "", "memory for the probes' operands, such as 4GB or 512MiB; default half of what is available")
 }
 
 // most is the memory that operands may take, 0 for the default.
