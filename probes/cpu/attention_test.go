@@ -5,6 +5,8 @@ package cpu
 import (
 	"fmt"
 	"testing"
+
+	"decodegap/probes"
 )
 
 // attentionCase is a shape and what makes it hard.
@@ -103,5 +105,26 @@ func TestAttentionRefuses(t *testing.T) {
 	if s, err := newSequences([]int{0}, 16, 1); err == nil {
 		s.free()
 		t.Error("a sequence of no token: no error")
+	}
+}
+
+func attentionProbes() []probes.Probe { return []probes.Probe{AttentionGQA, AttentionMLA} }
+
+// TestAttentionProbes runs small cases as they are timed, copies in turn, and
+// checks the counted bytes against the formula by hand.
+func TestAttentionProbes(t *testing.T) {
+	h := testHost
+	h.CPUs = []int{-1, -1}
+	h.LastLevel = 1 << 17
+	for _, format := range []string{"BF16", "FP8"} {
+		for _, c := range []probes.Case{gqaCase(format, 4, 2, 64, 100, 2, 0), gqaCase(format, 4, 2, 64, 100, 1, 30), mlaCase(format, 4, 100, 1)} {
+			checkRuns(t, h, c, prepareAttention)
+		}
+	}
+	if c := gqaCase("FP8", 4, 2, 64, 100, 1, 30); c.Bytes != 30*2*64*2+2*4*4*64+4*3 || c.FLOPs != 2*2*4*30*64 {
+		t.Errorf("%g bytes, %g FLOPs", float64(c.Bytes), float64(c.FLOPs))
+	}
+	if c := mlaCase("BF16", 16, 100, 1); c.Bytes != 100*576*2+4*16*(576+512)+4*2 || c.FLOPs != 2*16*100*(576+512) {
+		t.Errorf("%g bytes, %g FLOPs", float64(c.Bytes), float64(c.FLOPs))
 	}
 }

@@ -117,14 +117,6 @@ func (c *cache) fill(seed uint64) {
 	}
 }
 
-// copyFrom takes over another cache's content of the same shape.
-func (c *cache) copyFrom(from *cache) {
-	copy(of[byte](c.k), of[byte](from.k))
-	if c.v != nil {
-		copy(of[byte](c.v), of[byte](from.v))
-	}
-}
-
 // sequences are the sequences of a batch: their lengths, the token at hand
 // included, and the pages of the cache that hold them. All layers share them.
 type sequences struct {
