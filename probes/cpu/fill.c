@@ -31,8 +31,8 @@ static void scales(int format, uint8_t *s, uint64_t *state) {
 		case DG_W_NVFP4: // 2⁻⁴ … 2 mostly
 			s[i] = rare == 0 ? 0 : rare == 1 ? 1 + r % 7 : rare == 2 ? 126 : 24 + r % 40;
 			break;
-		case DG_W_MXFP4: // 2⁻⁹ … 2⁻⁴ mostly; 2⁻¹²⁷ is the least
-			s[i] = rare == 0 ? 0 : rare == 1 ? 1 : 118 + r % 6;
+		case DG_W_MXFP4: // 2⁻⁹ … 2⁻⁴ mostly; code 0 is 2⁻¹²⁷
+			s[i] = rare == 0 ? 0 : rare == 1 ? 60 : 118 + r % 6;
 			break;
 		case DG_W_INT4: { // 2⁻⁹ … 2⁻⁵ mostly
 			uint16_t v = rare == 0 ? 0 : rare == 1 ? 1 + r % 1023 : rare == 2 ? 0x7bff : 0x1800 + r % 0x1000;

@@ -3,7 +3,6 @@
 // rows and so reads one stream.
 #include "weights.h"
 
-#include <math.h>
 #include <string.h>
 
 static int64_t padded(int format, int64_t cols) {
@@ -47,22 +46,6 @@ static uint16_t to_bf16(float v) {
 	return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
-// The activations of one group of one token as signed bytes with one scale.
-static void quantise(const float *v, int group, int8_t *q, int *sum, float *scale) {
-	float most = 0;
-	for (int i = 0; i < group; i++)
-		most = fabsf(v[i]) > most ? fabsf(v[i]) : most;
-	float inverse = most > 0 ? 127 / most : 0;
-	int total = 0;
-	for (int i = 0; i < group; i++) {
-		int n = (int)lrintf(v[i] * inverse);
-		q[i] = (int8_t)n;
-		total += n;
-	}
-	*sum = total;
-	*scale = most / 127;
-}
-
 static void ready(const dg_weights *how, const dg_pass *p, int t, const void *x, int64_t at, int bf16, int64_t cols) {
 	int64_t all = padded(how->format, cols);
 	int width = p->width, group = dg_group(how->format);
@@ -83,12 +66,16 @@ static void ready(const dg_weights *how, const dg_pass *p, int t, const void *x,
 		break;
 	case DG_P_INT8:
 		for (int64_t k = 0; k < all; k += group) {
-			float v[32] = {0}, scale;
-			int32_t sum;
+			float copy[32] = {0}, scale;
+			const float *v = copy;
+			int sum;
 			int8_t q[32];
-			for (int i = 0; x && i < group && k + i < cols; i++)
-				v[i] = load(x, at + k + i, bf16);
-			quantise(v, group, q, &sum, &scale);
+			if (x && !bf16 && k + group <= cols)
+				v = (const float *)x + at + k;
+			else
+				for (int i = 0; x && i < group && k + i < cols; i++)
+					copy[i] = load(x, at + k + i, bf16);
+			how->quantise(v, group, q, &sum, &scale);
 			sum *= how->format == DG_W_INT4 ? -8 : -12;
 			char *record = p->x + k / group * (group + 8) * width;
 			for (int i = 0; i < group; i += 4)
@@ -120,46 +107,69 @@ int dg_prepare(const dg_weights *how, dg_pass *passes, char *memory, const void 
 	return n;
 }
 
-void dg_block(const dg_weights *how, const dg_pass *passes, int n, const uint8_t *w, int64_t chunks,
-              const float *s, float *acc) {
-	int64_t bytes = dg_chunk_bytes(how->format), step = chunks;
-	memset(acc, 0, sizeof(float) * DG_ROWS * (passes[n - 1].first + passes[n - 1].width));
-	if (n > 1 || how->narrow)
-		step = DG_STRIP / bytes;
+// Several blocks side by side, each a stream of its own: hardware prefetchers
+// follow one stream a page.
+void dg_blocks(const dg_weights *how, const dg_pass *passes, int n, const dg_block *blocks, int count,
+               int64_t chunks, float *acc) {
+	int64_t bytes = dg_chunk_bytes(how->format), step = DG_STRIP / bytes;
+	int64_t size = DG_ROWS * (passes[n - 1].first + passes[n - 1].width);
+	if (step < 1)
+		step = 1;
+	memset(acc, 0, sizeof(float) * count * size);
 	for (int64_t c = 0; c < chunks; c += step) {
 		int64_t now = chunks - c < step ? chunks - c : step;
-		for (int p = 0; p < n; p++)
-			how->strip[passes[p].log](w + c * bytes, now, passes[p].x + c * passes[p].size,
-			                          acc + passes[p].first * DG_ROWS, s ? s + c : NULL);
+		for (int b = 0; b < count; b++)
+			for (int p = 0; p < n; p++)
+				how->strip[passes[p].log](blocks[b].w + c * bytes, now, passes[p].x + c * passes[p].size,
+				                          acc + b * size + passes[p].first * DG_ROWS, blocks[b].s ? blocks[b].s + c : NULL);
+	}
+}
+
+// Writes one block's outputs.
+static void store(const dg_op *op, int64_t b, const float *acc) {
+	const float *s = op->n0 ? NULL : op->s;
+	int64_t stride = op->n2 ? op->n2 : op->rows;
+	int64_t rows = op->rows - b * DG_ROWS < DG_ROWS ? op->rows - b * DG_ROWS : DG_ROWS;
+	float f = op->f0 * dg_unit(op->how->format);
+	for (int64_t m = 0; m < op->m; m++) {
+		float *y = (float *)op->y + m * stride + b * DG_ROWS;
+		for (int64_t r = 0; r < rows; r++) {
+			float v = acc[m * DG_ROWS + r] * f;
+			if (s)
+				v *= s[b * DG_ROWS + r];
+			y[r] = op->n3 & DG_ADD ? y[r] + v : v;
+		}
 	}
 }
 
 void dg_gemv(const dg_op *op, int part, int parts) {
 	const dg_weights *how = op->how;
 	int64_t k = dg_chunk_k(how->format), chunks = (op->cols + k - 1) / k;
-	int64_t blocks = (op->rows + DG_ROWS - 1) / DG_ROWS;
-	int64_t stride = op->n2 ? op->n2 : op->rows;
+	int64_t all = (op->rows + DG_ROWS - 1) / DG_ROWS;
 	dg_pass passes[DG_TOKENS / DG_PASS];
-	_Alignas(64) float acc[DG_TOKENS * DG_ROWS];
+	_Alignas(64) float acc[DG_STREAMS * DG_TOKENS * DG_ROWS];
 	char *memory = (char *)op->scratch + part * dg_gemv_scratch(how, op->m, op->cols);
-	int64_t from = blocks * part / parts, to = blocks * (part + 1) / parts;
+	int64_t from = all * part / parts, to = all * (part + 1) / parts;
 	if (from == to || op->m < 1 || op->m > DG_TOKENS)
 		return;
 	int n = dg_prepare(how, passes, memory, op->x, op->n1 ? op->n1 : op->cols, op->n3 & DG_X_BF16, NULL, (int)op->m, op->cols);
-	float f = op->f0 * dg_unit(how->format);
-	for (int64_t b = from; b < to && !dg_cancelled(op); b++) {
-		const float *s = op->s;
-		dg_block(how, passes, n, (const uint8_t *)op->w + b * chunks * dg_chunk_bytes(how->format), chunks,
-		         op->n0 ? s + b * DG_ROWS / op->n0 * chunks : NULL, acc);
-		int64_t rows = op->rows - b * DG_ROWS < DG_ROWS ? op->rows - b * DG_ROWS : DG_ROWS;
-		for (int64_t m = 0; m < op->m; m++) {
-			float *y = (float *)op->y + m * stride + b * DG_ROWS;
-			for (int64_t r = 0; r < rows; r++) {
-				float v = acc[m * DG_ROWS + r] * f;
-				if (s && !op->n0)
-					v *= s[b * DG_ROWS + r];
-				y[r] = op->n3 & DG_ADD ? y[r] + v : v;
-			}
+	int size = DG_ROWS * (passes[n - 1].first + passes[n - 1].width);
+	// Stream i goes over every streams-th part of the blocks.
+	int64_t each = (to - from + DG_STREAMS - 1) / DG_STREAMS;
+	for (int64_t i = 0; i < each && !dg_cancelled(op); i++) {
+		dg_block blocks[DG_STREAMS];
+		int64_t number[DG_STREAMS];
+		int count = 0;
+		for (int64_t b = from + i; b < to; b += each, count++) {
+			const float *s = op->s;
+			number[count] = b;
+			blocks[count] = (dg_block){
+				(const uint8_t *)op->w + b * chunks * dg_chunk_bytes(how->format),
+				op->n0 ? s + b * DG_ROWS / op->n0 * chunks : NULL,
+			};
 		}
+		dg_blocks(how, passes, n, blocks, count, chunks, acc);
+		for (int b = 0; b < count; b++)
+			store(op, number[b], acc + b * size);
 	}
 }

@@ -4,15 +4,13 @@
 #if defined(__x86_64__)
 #include "strips.h"
 
-#include <immintrin.h>
-
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
 #define EACH(t) _Pragma("GCC unroll 8") for (int t = 0; t < tokens; t++)
 #define X(k, t) _mm256_set1_ps(x[(k) * tokens + (t)])
 
 AVX2 DG_INLINE void ask(const uint8_t *w, int64_t bytes) {
 	for (int64_t i = 0; i < bytes; i += 64)
-		_mm_prefetch(w + DG_AHEAD + i, _MM_HINT_T0);
+		DG_ASK(w + i);
 }
 
 AVX2 DG_INLINE void bf16_avx2(const uint8_t *w, int64_t chunks, const void *at, float *acc, const float *s, const int tokens) {
@@ -48,8 +46,8 @@ AVX2 DG_INLINE void fp8_avx2(const uint8_t *w, int64_t chunks, const void *at, f
 		for (int q = 0; q < 4; q++) {
 			const float *x = (const float *)at + c * 128 * tokens;
 			const uint8_t *from = w + q / 2 * 64 + q % 2 * 16;
-			__m256 a[8];
-			EACH(t) a[t] = _mm256_setzero_ps();
+			__m256 a[8], b[8], d[8], e[8]; // more chains for few tokens
+			EACH(t) a[t] = b[t] = d[t] = e[t] = _mm256_setzero_ps();
 			for (int k = 0; k < 32; k++, from += 128, x += 4 * tokens) {
 				if (q == 0)
 					ask(from, 128);
@@ -57,15 +55,16 @@ AVX2 DG_INLINE void fp8_avx2(const uint8_t *w, int64_t chunks, const void *at, f
 				__m256 w0 = _mm256_cvtph_ps(E4M3_EVEN(v)), w1 = _mm256_cvtph_ps(E4M3_ODD(v));
 				__m256 w2 = _mm256_cvtph_ps(E4M3_EVEN(u)), w3 = _mm256_cvtph_ps(E4M3_ODD(u));
 				EACH(t) {
-					__m256 sum = _mm256_fmadd_ps(w0, X(0, t), a[t]);
-					sum = _mm256_fmadd_ps(w1, X(1, t), sum);
-					sum = _mm256_fmadd_ps(w2, X(2, t), sum);
-					a[t] = _mm256_fmadd_ps(w3, X(3, t), sum);
+					__m256 *second = tokens <= 4 ? &b[t] : &a[t], *third = tokens <= 2 ? &d[t] : &a[t], *fourth = tokens <= 2 ? &e[t] : second;
+					a[t] = _mm256_fmadd_ps(w0, X(0, t), a[t]);
+					*second = _mm256_fmadd_ps(w1, X(1, t), *second);
+					*third = _mm256_fmadd_ps(w2, X(2, t), *third);
+					*fourth = _mm256_fmadd_ps(w3, X(3, t), *fourth);
 				}
 			}
 			EACH(t) {
 				float *to = acc + t * DG_ROWS + q * 8;
-				_mm256_storeu_ps(to, _mm256_fmadd_ps(a[t], scale, _mm256_loadu_ps(to)));
+				_mm256_storeu_ps(to, _mm256_fmadd_ps(_mm256_add_ps(_mm256_add_ps(a[t], b[t]), _mm256_add_ps(d[t], e[t])), scale, _mm256_loadu_ps(to)));
 			}
 		}
 	}
@@ -76,9 +75,8 @@ AVX2 DG_INLINE __m256 scale_of(int format, const uint8_t *s, int g, int q2) {
 	switch (format) {
 	case DG_W_NVFP4: // through f16, where sub-normals cost nothing
 		return _mm256_cvtph_ps(_mm_slli_epi16(_mm_cvtepu8_epi16(_mm_loadl_epi64((const void *)(s + 16 * g + 8 * q2))), 7));
-	case DG_W_MXFP4: // 2⁻¹²⁷ is sub-normal
-		return _mm256_castsi256_ps(_mm256_max_epu32(_mm256_slli_epi32(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(s + 16 * g + 8 * q2))), 23),
-		                                            _mm256_set1_epi32(1 << 22)));
+	case DG_W_MXFP4: // 2⁻¹²⁷, a sub-normal, counts as zero
+		return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(s + 16 * g + 8 * q2))), 23));
 	default:
 		return _mm256_cvtph_ps(_mm_loadu_si128((const void *)(s + 32 * g + 16 * q2)));
 	}

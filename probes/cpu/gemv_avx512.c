@@ -3,8 +3,6 @@
 #if defined(__x86_64__)
 #include "strips.h"
 
-#include <immintrin.h>
-
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,f16c,fma")))
 
 // Activation k of token t.
@@ -21,8 +19,8 @@ AVX512 DG_INLINE void bf16_avx512(const uint8_t *w, int64_t chunks, const void *
 			b[h][t] = _mm512_setzero_ps();
 		}
 	for (int64_t k = 0; k < 16 * chunks; k++, w += 128, x += 2 * tokens) {
-		_mm_prefetch(w + DG_AHEAD, _MM_HINT_T0);
-		_mm_prefetch(w + DG_AHEAD + 64, _MM_HINT_T0);
+		DG_ASK(w);
+		DG_ASK(w + 64);
 #pragma GCC unroll 2
 		for (int h = 0; h < 2; h++) {
 			__m512i v = _mm512_loadu_si512(w + 64 * h);
@@ -50,21 +48,22 @@ AVX512 DG_INLINE void bf16_avx512(const uint8_t *w, int64_t chunks, const void *
 AVX512 DG_INLINE void fp8_avx512(const uint8_t *w, int64_t chunks, const void *at, float *acc, const float *s, const int tokens) {
 	const float *x = at;
 	for (int64_t c = 0; c < chunks; c++) {
-		__m512 a[2][8];
+		__m512 a[2][8], b[2][8]; // two chains for few tokens
 		for (int h = 0; h < 2; h++)
-			EACH(t) a[h][t] = _mm512_setzero_ps();
+			EACH(t) a[h][t] = b[h][t] = _mm512_setzero_ps();
 		for (int k = 0; k < 32; k++, w += 128, x += 4 * tokens) {
-			_mm_prefetch(w + DG_AHEAD, _MM_HINT_T0);
-			_mm_prefetch(w + DG_AHEAD + 64, _MM_HINT_T0);
+			DG_ASK(w);
+			DG_ASK(w + 64);
 #pragma GCC unroll 2
 			for (int h = 0; h < 2; h++) {
 				__m512i v = _mm512_loadu_si512(w + 64 * h), even = E4M3_EVEN(v), odd = E4M3_ODD(v);
 				__m512 w0 = LOW(even), w1 = LOW(odd), w2 = HIGH(even), w3 = HIGH(odd);
 				EACH(t) {
-					__m512 sum = _mm512_fmadd_ps(w0, X(0, t), a[h][t]);
-					sum = _mm512_fmadd_ps(w1, X(1, t), sum);
-					sum = _mm512_fmadd_ps(w2, X(2, t), sum);
-					a[h][t] = _mm512_fmadd_ps(w3, X(3, t), sum);
+					a[h][t] = _mm512_fmadd_ps(w0, X(0, t), a[h][t]);
+					__m512 *to = tokens <= 4 ? &b[h][t] : &a[h][t];
+					*to = _mm512_fmadd_ps(w1, X(1, t), *to);
+					a[h][t] = _mm512_fmadd_ps(w2, X(2, t), a[h][t]);
+					*to = _mm512_fmadd_ps(w3, X(3, t), *to);
 				}
 			}
 		}
@@ -72,7 +71,7 @@ AVX512 DG_INLINE void fp8_avx512(const uint8_t *w, int64_t chunks, const void *a
 		for (int h = 0; h < 2; h++)
 			EACH(t) {
 				float *to = acc + t * DG_ROWS + h * 16;
-				_mm512_storeu_ps(to, _mm512_fmadd_ps(a[h][t], scale, _mm512_loadu_ps(to)));
+				_mm512_storeu_ps(to, _mm512_fmadd_ps(_mm512_add_ps(a[h][t], b[h][t]), scale, _mm512_loadu_ps(to)));
 			}
 	}
 }
@@ -82,9 +81,8 @@ AVX512 DG_INLINE __m512 scale_of(int format, const uint8_t *s, int g) {
 	switch (format) {
 	case DG_W_NVFP4: // through f16, where sub-normals cost nothing
 		return _mm512_cvtph_ps(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(s + 16 * g))), 7));
-	case DG_W_MXFP4: // 2⁻¹²⁷ is sub-normal
-		return _mm512_castsi512_ps(_mm512_max_epu32(_mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(s + 16 * g))), 23),
-		                                            _mm512_set1_epi32(1 << 22)));
+	case DG_W_MXFP4: // 2⁻¹²⁷, a sub-normal, counts as zero
+		return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(s + 16 * g))), 23));
 	default:
 		return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(s + 32 * g)));
 	}
@@ -100,8 +98,6 @@ AVX512 DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const f
 	for (int64_t c = 0; c < chunks; c++, x += per * tokens) {
 #pragma GCC unroll 2
 		for (int h = 0; h < 2; h++, w += half) {
-			for (int i = 0; i < half; i += 64)
-				_mm_prefetch(w + DG_AHEAD + i, _MM_HINT_T0);
 #pragma GCC unroll 1
 			for (int g = 0; g < per / group; g++) {
 				__m512 part[8];
@@ -109,6 +105,7 @@ AVX512 DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const f
 #pragma GCC unroll 1
 				for (int z = 0; z < group / 8; z++) {
 					const float *at = x + (g * group + z * 8) * tokens;
+					DG_ASK(w + g * group * 8 + z * 64);
 					__m512i v = _mm512_loadu_si512(w + g * group * 8 + z * 64);
 #pragma GCC unroll 8
 					for (int i = 0; i < 8; i++) {
@@ -116,6 +113,8 @@ AVX512 DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const f
 						EACH(t) part[t] = _mm512_fmadd_ps(value, _mm512_set1_ps(at[(i % 2 * 4 + i / 2) * tokens + t]), part[t]);
 					}
 				}
+				if (g == 0)
+					DG_ASK(w + per * 8);
 				__m512 scale = scale_of(format, w + per * 8, g);
 				EACH(t) a[h][t] = _mm512_fmadd_ps(part[t], scale, a[h][t]);
 			}

@@ -3,8 +3,6 @@
 #if defined(__x86_64__)
 #include "strips.h"
 
-#include <immintrin.h>
-
 #define DPBF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,f16c,fma")))
 #define EACH(t) _Pragma("GCC unroll 8") for (int t = 0; t < tokens; t++)
 #define BH(v) ((__m512bh)(v))
@@ -24,13 +22,11 @@ DPBF16 DG_INLINE void bf16_dpbf16(const uint8_t *w, int64_t chunks, const void *
 				a[h][t][i] = _mm512_setzero_ps();
 		}
 	for (int64_t k = 0; k < 4 * chunks; k++, w += 512, x += 4 * tokens) {
-#pragma GCC unroll 8
-		for (int i = 0; i < 512; i += 64)
-			_mm_prefetch(w + DG_AHEAD + i, _MM_HINT_T0);
 #pragma GCC unroll 4
 		for (int i = 0; i < 4; i++)
 #pragma GCC unroll 2
 			for (int h = 0; h < 2; h++) {
+				DG_ASK(w + 128 * i + 64 * h);
 				__m512i v = _mm512_loadu_si512(w + 128 * i + 64 * h);
 				EACH(t) a[h][t][i % chains] = _mm512_dpbf16_ps(a[h][t][i % chains], BH(v), BH(_mm512_set1_epi32(x[i * tokens + t])));
 			}
@@ -62,7 +58,7 @@ DPBF16 DG_INLINE void nvfp4_dpbf16(const uint8_t *w, int64_t chunks, const void 
 		for (int h = 0; h < 2; h++, w += 576) {
 #pragma GCC unroll 9
 			for (int i = 0; i < 576; i += 64)
-				_mm_prefetch(w + DG_AHEAD + i, _MM_HINT_T0);
+				DG_ASK(w + i);
 #pragma GCC unroll 4
 			for (int g = 0; g < 4; g++) {
 				__m512 part[8];

@@ -2,12 +2,17 @@
 // by value.
 #include "strips.h"
 
-#include <math.h>
 #include <string.h>
 
+static float from_bits(uint32_t bits) {
+	float v;
+	memcpy(&v, &bits, 4);
+	return v;
+}
+
+// The product moves the exponent, of sub-normals too.
 static float f16(uint16_t h) {
-	int exponent = h >> 10 & 31;
-	float v = exponent ? ldexpf((float)(h & 1023) + 1024, exponent - 25) : ldexpf((float)(h & 1023), -24);
+	float v = from_bits((uint32_t)(h & 0x7fff) << 13) * 0x1p112f;
 	return h & 0x8000 ? -v : v;
 }
 
@@ -15,14 +20,10 @@ static float half_of_byte(uint8_t e4m3) {
 	return f16((uint16_t)((e4m3 & 0x80) << 8 | (e4m3 & 0x7f) << 7));
 }
 
-static float power(uint8_t e8m0) { return ldexpf(1, e8m0 - 127); }
+// 2⁻¹²⁷, a sub-normal, counts as zero.
+static float power(uint8_t e8m0) { return from_bits((uint32_t)e8m0 << 23); }
 
-static float from_bf16(const uint8_t *p) {
-	uint32_t bits = (uint32_t)p[1] << 24 | (uint32_t)p[0] << 16;
-	float v;
-	memcpy(&v, &bits, 4);
-	return v;
-}
+static float from_bf16(const uint8_t *p) { return from_bits((uint32_t)p[1] << 24 | (uint32_t)p[0] << 16); }
 
 static const int8_t twice[16] = {DG_TWICE};
 

@@ -3,8 +3,6 @@
 #if defined(__x86_64__)
 #include "strips.h"
 
-#include <immintrin.h>
-
 #define VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,f16c,fma")))
 #define EACH(t) _Pragma("GCC unroll 8") for (int t = 0; t < tokens; t++)
 
@@ -12,9 +10,8 @@ VNNI DG_INLINE __m512 scale_of(int format, const uint8_t *s, int g) {
 	switch (format) {
 	case DG_W_NVFP4: // through f16, where sub-normals cost nothing
 		return _mm512_cvtph_ps(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(s + 16 * g))), 7));
-	case DG_W_MXFP4: // 2⁻¹²⁷ is sub-normal
-		return _mm512_castsi512_ps(_mm512_max_epu32(_mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(s + 16 * g))), 23),
-		                                            _mm512_set1_epi32(1 << 22)));
+	case DG_W_MXFP4: // 2⁻¹²⁷, a sub-normal, counts as zero
+		return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(s + 16 * g))), 23));
 	default:
 		return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(s + 32 * g)));
 	}
@@ -35,9 +32,6 @@ VNNI DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const cha
 	for (int64_t c = 0; c < chunks; c++, x += per / group * record) {
 #pragma GCC unroll 2
 		for (int h = 0; h < 2; h++, w += half) {
-#pragma GCC unroll 17
-			for (int i = 0; i < half; i += 64)
-				_mm_prefetch(w + DG_AHEAD + i, _MM_HINT_T0);
 #pragma GCC unroll 4
 			for (int g = 0; g < per / group; g++) {
 				const char *at = x + g * record;
@@ -47,6 +41,7 @@ VNNI DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const cha
 				EACH(t) sum[t] = _mm512_set1_epi32(bias[t]);
 #pragma GCC unroll 4
 				for (int z = 0; z < group / 8; z++) {
+					DG_ASK(w + g * group * 8 + z * 64);
 					__m512i v = _mm512_loadu_si512(w + g * group * 8 + z * 64);
 					__m512i low = _mm512_permutexvar_epi8(v, table);
 					__m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), table);
@@ -55,8 +50,12 @@ VNNI DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const cha
 						sum[t] = _mm512_dpbusd_epi32(sum[t], high, _mm512_set1_epi32(words[(2 * z + 1) * tokens + t]));
 					}
 				}
+				if (g % 2 == 0 && (format != DG_W_NVFP4 || g == 0))
+					DG_ASK(w + per * 8 + g * 32);
 				__m512 scale = scale_of(format, w + per * 8, g);
 				EACH(t) a[h][t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t]), _mm512_mul_ps(scale, _mm512_set1_ps(scales[t])), a[h][t]);
+				if (tokens >= 4) // keeps inputs out of registers, which the sums need
+					__asm__ volatile("" ::: "memory");
 			}
 		}
 	}

@@ -57,11 +57,7 @@ func prepareRead(_ context.Context, h probes.Host, c probes.Case) (probes.Subjec
 		if err != nil {
 			return nil, err
 		}
-		for k := range of[uint64](m) {
-			v := random.Uint64()
-			of[uint64](m)[k] = v
-			sums[i] ^= v
-		}
+		sums[i] = fillWords(of[uint64](m), random)
 		op := s.op(i)
 		op.bytes = C.int64_t(size)
 		op.w, op.y = m.at, out.at
@@ -74,6 +70,24 @@ func prepareRead(_ context.Context, h probes.Host, c probes.Case) (probes.Subjec
 		return exact(sum == sums[copy]), nil
 	}
 	return s, nil
+}
+
+// fillWords writes a random pattern, shifted by a word from page to page so
+// that a line that is missed or read twice shows, and returns its exclusive or.
+func fillWords(words []uint64, random *rand.PCG) (sum uint64) {
+	var pattern [1021]uint64
+	for i := range pattern {
+		pattern[i] = random.Uint64()
+	}
+	for rest := words; len(rest) > 0; {
+		n := copy(rest, pattern[:])
+		for _, v := range pattern[:n] {
+			sum ^= v
+		}
+		rest = rest[n:]
+		pattern[n%len(pattern)] += 0x9e3779b97f4a7c15
+	}
+	return sum
 }
 
 // exact is the correctness of a result that is right or wrong.

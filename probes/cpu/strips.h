@@ -5,11 +5,23 @@
 
 #include "weights.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #define DG_INLINE static inline __attribute__((always_inline))
 
-// How far ahead of its loads a kernel asks for lines, in bytes: see bench.
-#ifndef DG_AHEAD
-#define DG_AHEAD 4096
+// Asks for the lines that are needed next: into L1 a little ahead, into L2
+// further ahead, where more requests can be under way. Distances by
+// measurement: one level alone reaches nine tenths of both.
+#ifndef DG_NEAR
+#define DG_NEAR 2048
+#define DG_FAR 12288
+#endif
+#if defined(__x86_64__)
+#define DG_ASK(p) (_mm_prefetch((const char *)(p) + DG_NEAR, _MM_HINT_T0), _mm_prefetch((const char *)(p) + DG_FAR, _MM_HINT_T1))
+#else
+#define DG_ASK(p) (__builtin_prefetch((const char *)(p) + DG_NEAR), __builtin_prefetch((const char *)(p) + DG_FAR, 0, 2))
 #endif
 
 #define DG_STRIP_OF(name, attributes, n) \

@@ -10,6 +10,13 @@ KERNEL(dg_nothing);
 #if defined(__x86_64__)
 KERNEL(dg_read_avx2);
 KERNEL(dg_read_avx512);
+KERNEL(dg_copy_avx2);
+KERNEL(dg_copy_avx512);
+KERNEL(dg_triad_avx2);
+KERNEL(dg_triad_avx512);
+#elif defined(__aarch64__)
+KERNEL(dg_read_neon);
+KERNEL(dg_triad_neon);
 #endif
 
 // Kernels that are written once for every vector width.
@@ -46,10 +53,26 @@ static const dg_kernel table[DG_KINDS][DG_ISAS] = {
 #if defined(__x86_64__)
 		[DG_AVX2] = dg_read_avx2,
 		[DG_AVX512] = dg_read_avx512,
+#elif defined(__aarch64__)
+		[DG_NEON] = dg_read_neon,
 #endif
 	},
-	[DG_COPY] = {[DG_SCALAR] = dg_copy_scalar},
-	[DG_TRIAD] = {[DG_SCALAR] = dg_triad_scalar},
+	[DG_COPY] = {
+		[DG_SCALAR] = dg_copy_scalar,
+#if defined(__x86_64__)
+		[DG_AVX2] = dg_copy_avx2,
+		[DG_AVX512] = dg_copy_avx512,
+#endif
+	},
+	[DG_TRIAD] = {
+		[DG_SCALAR] = dg_triad_scalar,
+#if defined(__x86_64__)
+		[DG_AVX2] = dg_triad_avx2,
+		[DG_AVX512] = dg_triad_avx512,
+#elif defined(__aarch64__)
+		[DG_NEON] = dg_triad_neon,
+#endif
+	},
 	[DG_NOTHING] = {[DG_SCALAR] = dg_nothing},
 	[DG_ATTENTION_BF16] = ALL(attention_bf16),
 	[DG_ATTENTION_FP8] = ALL(attention_fp8),

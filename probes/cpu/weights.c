@@ -12,7 +12,12 @@ DECLARE(fp8_scalar)
 DECLARE(nvfp4_scalar)
 DECLARE(mxfp4_scalar)
 DECLARE(int4_scalar)
+extern void dg_quantise(const float *, int, int8_t *, int *, float *);
+#define QUANTISE dg_quantise
 #if defined(__x86_64__)
+extern void dg_quantise_avx2(const float *, int, int8_t *, int *, float *);
+#undef QUANTISE
+#define QUANTISE dg_quantise_avx2
 DECLARE(bf16_avx2)
 DECLARE(fp8_avx2)
 DECLARE(nvfp4_avx2)
@@ -30,8 +35,8 @@ DECLARE(mxfp4_vnni)
 DECLARE(int4_vnni)
 #endif
 
-#define WIDE(format, prep, name) {format, prep, 0, {dg_##name##_1, dg_##name##_2, dg_##name##_4, dg_##name##_8}}
-#define NARROW(format, prep, name) {format, prep, 1, {dg_##name##_1, dg_##name##_2, dg_##name##_4, dg_##name##_8}}
+#define WIDE(format, prep, name) {format, prep, 0, QUANTISE, {dg_##name##_1, dg_##name##_2, dg_##name##_4, dg_##name##_8}}
+#define NARROW(format, prep, name) {format, prep, 1, QUANTISE, {dg_##name##_1, dg_##name##_2, dg_##name##_4, dg_##name##_8}}
 
 static const dg_weights table[DG_FORMATS][DG_ISAS] = {
 	[DG_W_BF16] = {

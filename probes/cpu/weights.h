@@ -29,7 +29,8 @@ enum {
 	DG_ROWS = 32,    // of a block
 	DG_PASS = 8,     // tokens that one reading of a strip serves
 	DG_TOKENS = 16,  // the most of one operation
-	DG_STRIP = 6144, // bytes that stay in L1 between two readings
+	DG_STRIP = 2304, // bytes that one call of a kernel goes over, in L1 between two readings
+	DG_STREAMS = 4,  // blocks that one part reads side by side
 };
 
 // How activations are made ready for a kernel.
@@ -45,11 +46,16 @@ enum dg_prep {
 // inputs; s, for FP8 of 128×128 blocks, at its scale.
 typedef void (*dg_strip)(const uint8_t *w, int64_t chunks, const void *x, float *acc, const float *s);
 
+// The values of a group as signed bytes q, their sum, and what q is multiplied
+// with.
+typedef void (*dg_quantiser)(const float *v, int group, int8_t *q, int *sum, float *scale);
+
 // A format's kernels in one instruction set.
 typedef struct dg_weights {
 	int format;
 	enum dg_prep prep;
 	int narrow;        // reads a strip in several passes even for one token
+	dg_quantiser quantise;
 	dg_strip strip[4]; // for 1, 2, 4 and 8 tokens
 } dg_weights;
 
@@ -103,8 +109,15 @@ typedef struct {
 int dg_prepare(const dg_weights *how, dg_pass *passes, char *memory, const void *x, int64_t stride,
                int bf16, const int32_t *index, int m, int64_t cols);
 
-// acc[token][32] = the products of one block.
-void dg_block(const dg_weights *how, const dg_pass *passes, int n, const uint8_t *w, int64_t chunks,
-              const float *s, float *acc);
+// A block of rows: its first chunk, and for FP8 of 128×128 blocks its scales.
+typedef struct {
+	const uint8_t *w;
+	const float *s;
+} dg_block;
+
+// acc[block][token][32] = the products of count blocks, tokens as many as the
+// passes are wide.
+void dg_blocks(const dg_weights *how, const dg_pass *passes, int n, const dg_block *blocks, int count,
+               int64_t chunks, float *acc);
 
 #endif
