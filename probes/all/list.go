@@ -16,6 +16,8 @@ var All = []probes.Probe{
 	cpu.GEMVFP8,
 	cpu.GEMVMXFP4,
 	cpu.GEMVINT4,
+	cpu.Copy,
+	cpu.Triad,
 }
 
 // Missing says why this build has no probes; "" where it has.
