@@ -93,4 +93,5 @@ type Host struct {
 	Memory    unit.Bytes // all memory of the machine, 0 if unknown
 	Available unit.Bytes // memory free for use now
 	Budget    unit.Bytes // the most one case's operands may take, all copies
+	GPU       *GPU       // that the session's probes run on, nil for the CPU
 }

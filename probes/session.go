@@ -26,6 +26,9 @@ type Session struct {
 
 	// Progress is told of each case before it starts; nil for silence.
 	Progress func(Progress)
+
+	// Each is told of each result when its case is over; nil for silence.
+	Each func(Result)
 }
 
 // Progress is where a session stands.
@@ -98,6 +101,9 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 			continue
 		}
 		run.Results = append(run.Results, result)
+		if s.Each != nil {
+			s.Each(result)
+		}
 		if ref != nil && ref.is(j) && result.Outcome == Measured && result.Share != nil {
 			run.Noise = noiseOf(result.Share)
 		}

@@ -1,0 +1,87 @@
+#define _GNU_SOURCE
+#include "cuda.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const dg_symbol symbols[] = {
+#define X(name, version, spared, call, ...) {#name, version, spared},
+	DG_SYMBOLS(X)
+#undef X
+};
+
+// Where each symbol's address lies in the table.
+static const size_t places[] = {
+#define X(name, version, spared, call, ...) offsetof(dg_cuda, name),
+	DG_SYMBOLS(X)
+#undef X
+};
+
+enum { count = sizeof symbols / sizeof *symbols };
+
+const dg_symbol *dg_symbol_at(int i) { return i >= 0 && i < count ? &symbols[i] : NULL; }
+
+int dg_has(const dg_cuda *t, int i) {
+	void *address = NULL;
+	if (i >= 0 && i < count) memcpy(&address, (const char *)t + places[i], sizeof address);
+	return address != NULL;
+}
+
+dg_cuda *dg_open(const char *path, char *why, size_t n) {
+	void *library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		const char *said = dlerror();
+		snprintf(why, n, "%s", said ? said : "the loader does not say why");
+		return NULL;
+	}
+	dg_cuda *t = calloc(1, sizeof *t);
+	if (!t) {
+		snprintf(why, n, "out of memory");
+		dlclose(library);
+		return NULL;
+	}
+	t->library = library;
+	for (int i = 0; i < count; i++) {
+		void *address = dlsym(library, symbols[i].name);
+		memcpy((char *)t + places[i], &address, sizeof address);
+	}
+	return t;
+}
+
+void dg_close(dg_cuda *t) {
+	if (!t) return;
+	dlclose(t->library);
+	free(t);
+}
+
+// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION.
+enum { stream_serialization = 6 };
+enum { most_parameters = 32 };
+
+dg_result dg_launch(const dg_cuda *t, dg_word f, unsigned grid, unsigned block, unsigned shared, dg_word stream,
+                    int dependent, void *values, const int *offsets, int n) {
+	void *parameters[most_parameters];
+	if (n > most_parameters) return 1; // CUDA_ERROR_INVALID_VALUE
+	for (int i = 0; i < n; i++) parameters[i] = (char *)values + offsets[i];
+	if (!dependent) return t->cuLaunchKernel(f, grid, 1, 1, block, 1, 1, shared, stream, parameters, NULL);
+	dg_attribute attribute;
+	memset(&attribute, 0, sizeof attribute);
+	attribute.id = stream_serialization;
+	attribute.u.value = 1;
+	dg_config config = {grid, 1, 1, block, 1, 1, shared, stream, &attribute, 1};
+	return t->cuLaunchKernelEx(&config, f, parameters, NULL);
+}
+
+// CU_JIT_ERROR_LOG_BUFFER and CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES.
+enum { error_log = 5, error_log_bytes = 6 };
+
+dg_result dg_load(const dg_cuda *t, dg_word *module, const char *ptx, char *log, unsigned n) {
+	int options[] = {error_log, error_log_bytes};
+	void *values[] = {log, (void *)(uintptr_t)n};
+	log[0] = 0;
+	dg_result r = t->cuModuleLoadDataEx(module, ptx, 2, options, values);
+	log[n - 1] = 0;
+	return r;
+}

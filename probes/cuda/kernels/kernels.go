@@ -1,0 +1,78 @@
+// Package kernels holds the GPU kernels: their sources in CUDA C++ and the PTX
+// text that clang made of them, which the driver compiles for the GPU at hand.
+// It refuses PTX whose source has changed since (MANIFEST.json), and PTX of a
+// later version than its instructions need: an older driver loads it too.
+package kernels
+
+import (
+	"embed"
+	"fmt"
+)
+
+//go:embed *.ptx MANIFEST.json
+var files embed.FS
+
+// Build is one PTX file: a source compiled for one level of GPUs, which later
+// ones run too.
+type Build struct {
+	Source string // "bf16_gemv" for bf16_gemv.cu
+	Level  Level
+}
+
+// Level is what instructions PTX may use.
+type Level struct {
+	Major, Minor int    // compute capability, the least that runs it
+	Target       string // "sm_80"
+	PTX          string // the PTX version that knows what the kernels use: "7.4"
+}
+
+// The levels. SM80: asynchronous copies, tensor cores for bfloat16. SM90:
+// dependent launches besides.
+var (
+	SM80 = Level{8, 0, "sm_80", "7.4"}
+	SM90 = Level{9, 0, "sm_90", "7.8"}
+)
+
+// Builds lists every PTX file; `make ptx` writes them.
+var Builds = []Build{
+	{"fill", SM80},
+	{"hold", SM80},
+	{"hold", SM90},
+	{"read", SM80},
+	{"copy", SM80},
+	{"bf16_gemv", SM80},
+	{"bf16_gemv", SM90},
+	{"nvfp4_gemv", SM80},
+	{"nvfp4_gemv", SM90},
+}
+
+// Name is the PTX file's.
+func (b Build) Name() string { return b.Level.Target + "_" + b.Source + ".ptx" }
+
+// Runs says whether a GPU of a compute capability runs the level.
+func (l Level) Runs(major, minor int) bool {
+	return major > l.Major || major == l.Major && minor >= l.Minor
+}
+
+// Find is the build of a source with the highest level that a GPU runs.
+func Find(source string, major, minor int) (Build, error) {
+	var best Build
+	for _, b := range Builds {
+		if b.Source == source && b.Level.Runs(major, minor) && (best.Source == "" || best.Level.Runs(b.Level.Major, b.Level.Minor)) {
+			best = b
+		}
+	}
+	if best.Source == "" {
+		return best, fmt.Errorf("no kernels of %s for compute capability %d.%d", source, major, minor)
+	}
+	return best, nil
+}
+
+// PTX is a build's text.
+func (b Build) PTX() (string, error) {
+	text, err := files.ReadFile(b.Name())
+	if err != nil {
+		return "", fmt.Errorf("kernels of %s for %s: %w", b.Source, b.Level.Target, err)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,44 @@
+package kernels
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Manifest says what each PTX file was made from.
+type Manifest struct {
+	Compiler string   `json:"compiler"` // its own version line
+	Flags    []string `json:"flags"`    // besides those of the level
+	Files    []Entry  `json:"files"`
+}
+
+// Entry is one PTX file. Digests are SHA-256 in hexadecimal.
+type Entry struct {
+	PTX       string            `json:"ptx"`
+	PTXDigest string            `json:"ptx_sha256"`
+	Sources   map[string]string `json:"sources_sha256"` // the source and the headers it includes, by name
+	Flags     []string          `json:"flags"`
+}
+
+// Flags are those of every compilation.
+func Flags() []string {
+	return []string{"-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-device-only", "-S", "-O3", "-std=c++20", "-Wall", "-Werror", "-Wno-parentheses"}
+}
+
+// Flags are those of the level.
+func (l Level) Flags() []string {
+	return []string{"--cuda-gpu-arch=" + l.Target, "--cuda-feature=+ptx" + l.PTX[:1] + l.PTX[2:]}
+}
+
+// ReadManifest reads the embedded manifest.
+func ReadManifest() (*Manifest, error) {
+	text, err := files.ReadFile("MANIFEST.json")
+	if err != nil {
+		return nil, err
+	}
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("MANIFEST.json: %w", err)
+	}
+	return &m, nil
+}

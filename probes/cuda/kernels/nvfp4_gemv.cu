@@ -1,0 +1,107 @@
+// y = factor·W·x for one token: W of rows × cols NVFP4 in the units of nvfp4.h,
+// x binary16, y float32.
+//
+// As in bf16_gemv.cu, the units of a block are split evenly between its warps,
+// here with 16 rows at a time.
+#include "nvfp4.h"
+
+// units is cols/256. Dynamic shared memory: WARPS·STAGES·UNIT for the rings,
+// 2·cols for x, 512 of zeros, 64·(rows/16/blocks + 1) for the sums.
+template <int WARPS, int STAGES>
+DEVICE void gemv(const char *w, const char *x, float *y, u32 tiles, u32 units, float factor, u32 order) {
+	extern __shared__ char memory[];
+	const u32 lane = thread() % 32, warp = thread() / 32, g = lane / 4, t = lane % 4;
+	const u32 tile0 = block() * tiles / blocks(), mine = (block() + 1) * tiles / blocks() - tile0;
+	const u32 xs = shared_address(memory) + WARPS * STAGES * UNIT, zeros = xs + units * 512, sums = zeros + 512;
+	const u32 total = mine * units, first = warp * total / WARPS, count = (warp + 1) * total / WARPS - first;
+
+	// At most four vectors of x a thread, all of them under way at once.
+	uint4 part[4];
+	const u32 vectors = units * 32;
+	auto load_x = [&] {
+#pragma unroll
+		for (int k = 0; k < 4; k++)
+			if (thread() + k * WARPS * 32 < vectors) part[k] = load_l2(x + (thread() + k * WARPS * 32) * 16);
+	};
+	if (!order) load_x();
+
+	const u32 ring = shared_address(memory) + warp * STAGES * UNIT;
+	const char *next = w + ((u64)tile0 * units + first) * UNIT;
+	u32 left = count;
+	auto issue = [&](u32 slot) {
+		if (left > 0) {
+			const u32 to = ring + slot * UNIT;
+#pragma unroll
+			for (int c = 0; c < 4; c++) copy16(to + c * 512 + lane * 16, next + c * 512 + lane * 16);
+			copy8(to + SCALES + lane * 8, next + SCALES + lane * 8);
+			next += UNIT;
+			if (--left == 0 && order == LATE) start_successor();
+		}
+		copies_commit();
+	};
+#pragma unroll
+	for (int s = 0; s < STAGES - 1; s++) issue(s);
+	if (thread() < 32) store_shared16(zeros + thread() * 16, uint4{0, 0, 0, 0});
+	for (u32 i = thread(); i < mine * 16; i += WARPS * 32) store_shared(sums + i * 4, 0);
+	if (order) {
+		wait_predecessor();
+		load_x();
+	}
+	if (order == EARLY || order == LATE && count == 0) start_successor();
+#pragma unroll
+	for (int k = 0; k < 4; k++)
+		if (thread() + k * WARPS * 32 < vectors) store_shared16(xs + (thread() + k * WARPS * 32) * 16, part[k]);
+	barrier();
+
+	u32 tile = first / units, unit = first - tile * units, slot = 0, free = STAGES - 1;
+	// A lane's column of B is g; its rows of B are the columns of lane t's weights.
+	const u32 step0 = g == t ? 512 : 0, step1 = g == t + 4 ? 512 : 0;
+	u32 x0 = step0 ? xs + t * 64 + unit * 512 : zeros, x1 = step1 ? xs + t * 64 + 32 + unit * 512 : zeros;
+	float y0 = 0, y1 = 0;
+	auto finish_tile = [&] {
+		for (int m = 1; m < 4; m <<= 1) {
+			y0 += shuffle_xor(y0, m);
+			y1 += shuffle_xor(y1, m);
+		}
+		if (t == 0) {
+			add_shared(sums + (tile * 16 + g) * 4, y0);
+			add_shared(sums + (tile * 16 + g + 8) * 4, y1);
+		}
+		y0 = y1 = 0;
+	};
+#pragma unroll 1
+	for (u32 i = 0; i < count; i++) {
+		copies_wait<STAGES - 2>();
+		uint4 q[4];
+		const u32 from = ring + slot * UNIT;
+#pragma unroll
+		for (int c = 0; c < 4; c++) q[c] = load_shared16(from + c * 512 + lane * 16);
+		const uint2 scales = load_shared8(from + SCALES + lane * 8);
+		issue(free);
+		if (++free == STAGES) free = 0;
+		if (++slot == STAGES) slot = 0;
+		multiply_unit(q, scales, x0, x1, y0, y1);
+		x0 += step0;
+		x1 += step1;
+		if (++unit == units) {
+			finish_tile();
+			unit = 0;
+			tile++;
+			x0 -= units * step0;
+			x1 -= units * step1;
+		}
+	}
+	if (unit) finish_tile();
+	barrier();
+	factor *= NVFP4_FACTOR;
+	for (u32 i = thread(); i < mine * 16; i += WARPS * 32) y[tile0 * 16 + i] = load_shared(sums + i * 4) * factor;
+}
+
+#define GEMV(warps, stages, resident) \
+	KERNEL __launch_bounds__(warps * 32, resident) nvfp4_gemv_##warps##x##stages( \
+	    const char *w, const char *x, float *y, u32 tiles, u32 units, float factor, u32 order) { \
+		gemv<warps, stages>(w, x, y, tiles, units, factor, order); \
+	}
+GEMV(8, 4, 2)
+GEMV(8, 5, 2)
+GEMV(16, 4, 1)
