@@ -32,7 +32,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 quietly = log=$$(mktemp) && if $(1) >"$$log" 2>&1; then rm -f "$$log"; else cat "$$log" >&2; rm -f "$$log"; exit 1; fi
 
 .DEFAULT_GOAL := build
-.PHONY: demo build test tools vet fmt unit portable modules bench fuzz-short golden docs licenses cross clean help
+.PHONY: ptx ptx-verify gpu-test demo build test tools vet fmt unit portable modules bench fuzz-short golden docs licenses cross clean help
 
 build: ## build ./decodegap
 	@echo "build    ./decodegap$(EXE) (the first time takes a minute or two)"
@@ -63,7 +63,7 @@ demo: build ## build, then diagnose the founding case and a captured trace; repo
 	@echo "reports  out/gap.html out/gap.pdf out/gap.md; from a trace: out/traced.html out/traced.pdf"
 	@echo "records  out/run.json out/traced.json    (render again: ./decodegap report; gate on one: ./decodegap gate)"
 
-test: tools fmt vet unit portable modules ## every check; on Debian as root installs the tools that tests need
+test: tools fmt vet unit portable modules ptx-verify ## every check; on Debian as root installs the tools that tests need
 
 # The programs that tests call, each with its Debian package. NO_TOOLS=1 goes
 # on without them: the tests that need them are skipped.
@@ -133,6 +133,20 @@ docs: ## rewrite docs/reference from the commands
 licenses: ## rewrite THIRD_PARTY from the linked modules
 	@echo "licenses THIRD_PARTY"
 	@$(GO) run ./cmd/internal/licenses
+
+# The kernels' PTX is in the repository: only who changes a kernel needs clang.
+CLANG ?= clang-16
+ptx: ## compile the GPU kernels again (needs clang-16)
+	@$(GO) run $(TAGS) ./cmd/internal/ptx -clang $(CLANG)
+
+ptx-verify: # that another compilation changes no byte
+	@if command -v $(CLANG) >/dev/null; then echo "ptx      as its sources give it"; $(GO) run $(TAGS) ./cmd/internal/ptx -clang $(CLANG) -check; \
+	else echo "ptx      not compiled again: no $(CLANG) here"; fi
+
+gpu-test: ## build build/gpu.test; where there is a GPU run: build/gpu.test -test.v -test.run Device
+	@mkdir -p build
+	@echo "build    build/gpu.test; on the machine with the GPU, no Go needed: ./gpu.test -test.v -test.run Device"
+	@$(GO) test -c -tags 'minimal device' -trimpath -ldflags "$(LDFLAGS)" -o build/gpu.test ./probes/cuda
 
 cross: ## build/ for each platform, without C
 	@for p in $(PLATFORMS); do \

@@ -12,6 +12,7 @@ type CeilingsDocument struct {
 	Device      string          `json:"device"`   // cpu, cuda:0
 	Hardware    string          `json:"hardware"` // what was probed, as it names itself
 	Host        ProbedHost      `json:"host"`
+	GPU         *ProbedGPU      `json:"gpu,omitempty"` // that the probes ran on, absent for the CPU
 	BudgetS     float64         `json:"budget_s"`
 	TookS       float64         `json:"took_s"`
 	NoiseFloor  *float64        `json:"noise_floor,omitempty"` // of two copies of the read kernel against each other; a ratio of 1 ± this says nothing
@@ -35,6 +36,18 @@ type ProbedHost struct {
 	LastLevelBytes *float64 `json:"last_level_bytes,omitempty"`
 	MemoryBytes    *float64 `json:"memory_bytes,omitempty"`
 	AvailableBytes *float64 `json:"available_bytes,omitempty"`
+}
+
+// ProbedGPU is the graphics processor that the probes ran on, as its driver
+// describes it.
+type ProbedGPU struct {
+	Name              string  `json:"name"`
+	ComputeCapability string  `json:"compute_capability"` // 9.0
+	Multiprocessors   int     `json:"multiprocessors"`
+	L2Bytes           float64 `json:"l2_bytes"`
+	MemoryBytes       float64 `json:"memory_bytes"`
+	FreeBytes         float64 `json:"free_bytes"`  // when the run began
+	DriverCUDA        string  `json:"driver_cuda"` // the CUDA version that the driver is for
 }
 
 // ProbedCeiling is one resource's rate with the sample it is the median of.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -30,15 +31,17 @@ type workbench struct {
 	probes  []probes.Probe
 	host    func() probes.HostSource
 	session func(probes.Host, time.Duration) *probes.Session
+	child   func(context.Context) *exec.Cmd // a process that times probes of a GPU
 	now     func() time.Time
 }
 
 // thisMachine is the workbench outside tests.
 func thisMachine() *workbench {
 	return &workbench{
-		probes:  all.All,
+		probes:  slices.Concat(all.All, all.CUDA),
 		host:    func() probes.HostSource { return probes.ThisHost(all.ISAs()) },
 		session: probes.NewSession,
+		child:   cudaChild,
 		now:     time.Now,
 	}
 }
@@ -51,7 +54,7 @@ type probing struct {
 
 func (o *probing) AddFlags(f *pflag.FlagSet, budget time.Duration) {
 	f.DurationVar(&o.budget, "budget", budget, "time for all probes together, such as 30s or 2m")
-	f.StringVar(&o.memory, "memory", "", "memory for the probes' operands, such as 4GB or 512MiB; default half of what is available")
+	f.StringVar(&o.memory, "memory", "", "memory for the probes' operands, such as 4GB or 512MiB; default half of what is available, of a GPU nearly all")
 }
 
 // most is the memory that operands may take, 0 for the default.
@@ -78,6 +81,7 @@ type probeOptions struct {
 	outputOptions
 	probing
 	device  string
+	libcuda string
 	threads int
 	format  string
 }
@@ -87,7 +91,8 @@ func (o *probeOptions) AddFlags(f *pflag.FlagSet) {
 	f.Lookup("output").Usage = "also write the ceilings document (JSON) to `FILE`, for --ceilings"
 	o.probing.AddFlags(f, 2*time.Minute)
 	f.StringVar(&o.device, "device", "cpu", "`DEVICE` to probe: cpu, cuda or cuda:1")
-	f.IntVar(&o.threads, "threads", 0, "hardware threads the kernels may use; default all that this process may")
+	f.StringVar(&o.libcuda, "libcuda", "", "the NVIDIA driver's library at `FILE`; default DECODEGAP_LIBCUDA, or libcuda.so.1 as the system finds it")
+	f.IntVar(&o.threads, "threads", 0, "hardware threads the CPU's kernels may use; default all that this process may")
 	f.StringVar(&o.format, "format", "text", "`FORMAT` on stdout: text, json, gobench (for benchstat)")
 }
 
@@ -166,7 +171,12 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 		return err
 	}
 	env.finishes.Store(true)
-	doc, err := env.probe(ctx, mine, chosen, opt.probing, opt.threads, opt.quiet)
+	var doc *reports.CeilingsDocument
+	if strings.HasPrefix(opt.device, "cuda") {
+		doc, err = env.probeGPU(ctx, mine, chosen, opt)
+	} else {
+		doc, err = env.probe(ctx, mine, chosen, opt.probing, opt.threads, opt.quiet)
+	}
 	if err != nil {
 		return err
 	}
@@ -211,14 +221,20 @@ func (e *environment) probe(ctx context.Context, all, chosen []probes.Probe, o p
 		host = host.Limit(threads)
 	}
 	session := bench.session(host, o.budget)
-	progress := term.NewProgress(e.stderr, term.Of(e.stderr, os.Getenv), quiet)
-	session.Progress = func(p probes.Progress) {
-		progress.Set("%d of %d  %s %s  (%s left)", p.Done+1, p.Total, p.Probe, p.Case, p.Left.Round(time.Second))
-	}
+	var clear func()
+	session.Progress, clear = e.progress(quiet)
 	when := bench.now()
 	run := session.Run(ctx, all, chosen)
-	progress.Clear()
+	clear()
 	return assemble.Ceilings(run, all, host, version, when, o.budget), nil
+}
+
+// progress is the line that says where a session stands, and what clears it.
+func (e *environment) progress(quiet bool) (set func(probes.Progress), clear func()) {
+	line := term.NewProgress(e.stderr, term.Of(e.stderr, os.Getenv), quiet)
+	return func(p probes.Progress) {
+		line.Set("%d of %d  %s %s  (%s left)", p.Done+1, p.Total, p.Probe, p.Case, p.Left.Round(time.Second))
+	}, line.Clear
 }
 
 // probeEnd is how the command ends after its output is written: status 4 if
@@ -243,18 +259,18 @@ func probeEnd(ctx context.Context, doc *reports.CeilingsDocument, chosen []probe
 }
 
 // ofDevice are the probes of a device, an error with status 4 where this build
-// or machine has none.
+// has none.
 func ofDevice(list []probes.Probe, device string) ([]probes.Probe, error) {
-	kind, index, numbered := strings.Cut(device, ":")
-	switch {
-	case kind == "cuda" && (!numbered || index != "" && strings.Trim(index, "0123456789") == ""):
-		return nil, exitcode.With(exitcode.Unavailable, fmt.Errorf("--device %s: this version has no probes for CUDA devices yet: only the CPU can be probed", device))
-	case device != "cpu":
-		return nil, fmt.Errorf("--device %q: expected cpu, cuda or cuda:N", device)
+	kind := device
+	if device != "cpu" {
+		if _, err := gpuIndex(device); err != nil {
+			return nil, err
+		}
+		kind = "cuda"
 	}
-	mine := slices.DeleteFunc(slices.Clone(list), func(p probes.Probe) bool { return !strings.HasPrefix(p.Name, "cpu/") })
+	mine := slices.DeleteFunc(slices.Clone(list), func(p probes.Probe) bool { return !strings.HasPrefix(p.Name, kind+"/") })
 	if len(mine) == 0 {
-		return nil, exitcode.With(exitcode.Unavailable, errors.New("--device cpu: "+cmp.Or(all.Missing, "no probes are listed")))
+		return nil, exitcode.With(exitcode.Unavailable, fmt.Errorf("--device %s: %s", device, cmp.Or(all.Missing, "no probes are listed")))
 	}
 	return mine, nil
 }

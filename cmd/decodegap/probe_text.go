@@ -13,7 +13,7 @@ import (
 // writeCeilingsText prints what probes measured for people.
 func writeCeilingsText(w io.Writer, doc *reports.CeilingsDocument, width int) error {
 	fmt.Fprintln(w, term.Clean(doc.Hardware))
-	writeWrapped(w, hostLine(doc.Host), width, "  ")
+	writeWrapped(w, machineLine(doc), width, "  ")
 	for _, c := range doc.Ceilings {
 		writeWrapped(w, ceilingLine(c), width, "")
 	}
@@ -100,6 +100,16 @@ func quantity(v float64, u string) string {
 }
 
 // hostLine is what matters of the host beside its name.
+// machineLine is what was probed: the GPU, or else the host.
+func machineLine(doc *reports.CeilingsDocument) string {
+	g := doc.GPU
+	if g == nil {
+		return hostLine(doc.Host)
+	}
+	return fmt.Sprintf("%s, compute capability %s, %d multiprocessors, L2 %s, memory %s, free %s, driver for CUDA %s",
+		doc.Device, g.ComputeCapability, g.Multiprocessors, unit.Bytes(g.L2Bytes), unit.Bytes(g.MemoryBytes), unit.Bytes(g.FreeBytes), g.DriverCUDA)
+}
+
 func hostLine(h reports.ProbedHost) string {
 	var parts []string
 	if len(h.ISAs) > 0 {

@@ -112,4 +112,5 @@ var commands = []func(*environment) *cobra.Command{
 	newListCommand,
 	newSchemaCommand,
 	newInventoryCommand,
+	newProbeChildCommand,
 }

@@ -21,6 +21,7 @@ var lists = []struct {
 	{"traces/bench", false, "Importer", "traces/bench"},
 	{"traces", true, "Format", "traces/all"},
 	{"probes/cpu", false, "Probe", "probes/all"},
+	{"probes/cuda", false, "Probe", "probes/cuda"},
 	{"probes/audit", false, "Check", "probes/audit"},
 	{"reports/gate", false, "Rule", "reports/gate"},
 	{"reports", true, "Renderer", "reports/all"},

@@ -3,11 +3,23 @@
 package all
 
 import (
+	"context"
+	"io"
+
 	"decodegap/probes"
 	"decodegap/probes/cpu"
+	"decodegap/probes/cuda"
 )
 
-// All lists every probe: the read ceiling of a device before what is measured
+// CUDA lists the probes of NVIDIA GPUs, which run in a child process.
+var CUDA = cuda.All
+
+// ServeCUDA is that child: it reads a request and writes what it measures.
+func ServeCUDA(ctx context.Context, in io.Reader, out io.Writer) error {
+	return cuda.Serve(ctx, in, out)
+}
+
+// All lists every probe of the CPU: the read ceiling before what is measured
 // against it.
 var All = []probes.Probe{
 	cpu.Read,

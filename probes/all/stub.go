@@ -2,7 +2,19 @@
 
 package all
 
-import "decodegap/probes"
+import (
+	"context"
+	"errors"
+	"io"
+
+	"decodegap/probes"
+)
+
+// CUDA is empty: calling the driver needs C, and Linux.
+var CUDA []probes.Probe
+
+// ServeCUDA says so.
+func ServeCUDA(context.Context, io.Reader, io.Writer) error { return errors.New(Missing) }
 
 // All is empty: the kernels are C, for Linux.
 var All []probes.Probe

@@ -18,6 +18,11 @@ func Ceilings(run *probes.Run, all []probes.Probe, host probes.Host, version str
 		BudgetS: budget.Seconds(), TookS: rounded(run.Took.Seconds()), NoiseFloor: run.Noise,
 		Ceilings: []reports.ProbedCeiling{}, Results: []reports.ProbeResult{}, Warnings: []reports.Warning{},
 	}
+	if g := host.GPU; g != nil {
+		doc.Device, doc.Hardware = fmt.Sprintf("cuda:%d", g.Index), g.Name
+		doc.GPU = &reports.ProbedGPU{Name: g.Name, ComputeCapability: fmt.Sprintf("%d.%d", g.Major, g.Minor), Multiprocessors: g.SMs,
+			L2Bytes: float64(g.L2), MemoryBytes: float64(g.Memory), FreeBytes: float64(g.Free), DriverCUDA: g.Driver}
+	}
 	for _, c := range run.Ceilings(all) {
 		doc.Ceilings = append(doc.Ceilings, reports.ProbedCeiling{
 			Ceiling: reports.Ceiling{Resource: string(c.Resource), Value: rounded(c.Value.Median), Unit: c.Unit, Basis: "probed",
@@ -57,6 +62,12 @@ func cases(n int) string {
 // hostFacts are what two runs of probes must agree on to be comparable.
 func hostFacts(h probes.Host, version string) reports.Fingerprint {
 	facts := map[string]string{"host.os": h.OS, "host.arch": h.Arch, "host.cores": strconv.Itoa(h.Cores), "host.threads": strconv.Itoa(h.Threads)}
+	if g := h.GPU; g != nil {
+		// The CPU does not matter to kernels that a graph starts.
+		facts = map[string]string{"host.os": h.OS, "host.arch": h.Arch, "gpu.name": g.Name, "gpu.multiprocessors": strconv.Itoa(g.SMs),
+			"gpu.memory": g.Memory.String(), "gpu.driver_cuda": g.Driver}
+		return reports.Fingerprint{ToolVersion: version, Facts: facts}
+	}
 	if h.CPU != "" {
 		facts["host.cpu"] = h.CPU
 	}

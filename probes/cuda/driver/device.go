@@ -22,10 +22,10 @@ import (
 type Device struct {
 	lib     *Library
 	ordinal C.int
-	ctx     C.dg_word
-	stream  C.dg_word
-	begin   C.dg_word // events around what is timed
-	end     C.dg_word
+	ctx     C.dgc_word
+	stream  C.dgc_word
+	begin   C.dgc_word // events around what is timed
+	end     C.dgc_word
 
 	facts probes.GPU
 	limit time.Duration // of one call
@@ -82,7 +82,7 @@ func (d *Device) do(name string, call func() error) error {
 	done := make(chan error, 1)
 	d.work <- func() {
 		if d.ctx != 0 {
-			if err := d.check("cuCtxSetCurrent", C.dg_cuCtxSetCurrent(d.lib.t, d.ctx)); err != nil {
+			if err := d.check("cuCtxSetCurrent", C.dgc_cuCtxSetCurrent(d.lib.t, d.ctx)); err != nil {
 				done <- err
 				return
 			}
@@ -107,7 +107,7 @@ func (d *Device) lose(cause error) error {
 
 // check turns a result into an error, and loses the device where the context
 // did not survive it.
-func (d *Device) check(call string, r C.dg_result) error {
+func (d *Device) check(call string, r C.dgc_result) error {
 	err := d.lib.failure(call, r, "")
 	if err != nil && sticky(int(r)) {
 		return d.lose(err)
@@ -118,30 +118,30 @@ func (d *Device) check(call string, r C.dg_result) error {
 func (d *Device) open(i int) error {
 	return d.do("open the GPU", func() error {
 		t := d.lib.t
-		if err := d.check("cuDeviceGet", C.dg_cuDeviceGet(t, &d.ordinal, C.int(i))); err != nil {
+		if err := d.check("cuDeviceGet", C.dgc_cuDeviceGet(t, &d.ordinal, C.int(i))); err != nil {
 			return err
 		}
 		if err := d.describe(); err != nil {
 			return err
 		}
-		var ctx C.dg_word
-		if err := d.check("cuDevicePrimaryCtxRetain", C.dg_cuDevicePrimaryCtxRetain(t, &ctx, d.ordinal)); err != nil {
+		var ctx C.dgc_word
+		if err := d.check("cuDevicePrimaryCtxRetain", C.dgc_cuDevicePrimaryCtxRetain(t, &ctx, d.ordinal)); err != nil {
 			return err
 		}
 		d.ctx = ctx
-		if err := d.check("cuCtxSetCurrent", C.dg_cuCtxSetCurrent(t, ctx)); err != nil {
+		if err := d.check("cuCtxSetCurrent", C.dgc_cuCtxSetCurrent(t, ctx)); err != nil {
 			return err
 		}
-		if err := d.check("cuStreamCreate", C.dg_cuStreamCreate(t, &d.stream, streamNonBlocking)); err != nil {
+		if err := d.check("cuStreamCreate", C.dgc_cuStreamCreate(t, &d.stream, streamNonBlocking)); err != nil {
 			return err
 		}
-		for _, e := range []*C.dg_word{&d.begin, &d.end} {
-			if err := d.check("cuEventCreate", C.dg_cuEventCreate(t, e, 0)); err != nil {
+		for _, e := range []*C.dgc_word{&d.begin, &d.end} {
+			if err := d.check("cuEventCreate", C.dgc_cuEventCreate(t, e, 0)); err != nil {
 				return err
 			}
 		}
 		var free, total C.size_t
-		if err := d.check("cuMemGetInfo", C.dg_cuMemGetInfo_v2(t, &free, &total)); err != nil {
+		if err := d.check("cuMemGetInfo", C.dgc_cuMemGetInfo_v2(t, &free, &total)); err != nil {
 			return err
 		}
 		d.facts.Free = unit.Bytes(free)
@@ -154,13 +154,13 @@ func (d *Device) describe() error {
 	t, f := d.lib.t, &d.facts
 	const size = 256
 	name := make([]C.char, size)
-	if err := d.check("cuDeviceGetName", C.dg_cuDeviceGetName(t, &name[0], size, d.ordinal)); err != nil {
+	if err := d.check("cuDeviceGetName", C.dgc_cuDeviceGetName(t, &name[0], size, d.ordinal)); err != nil {
 		return err
 	}
 	name[size-1] = 0
 	f.Name = printable(C.GoString(&name[0]))
 	var total C.size_t
-	if err := d.check("cuDeviceTotalMem", C.dg_cuDeviceTotalMem_v2(t, &total, d.ordinal)); err != nil {
+	if err := d.check("cuDeviceTotalMem", C.dgc_cuDeviceTotalMem_v2(t, &total, d.ordinal)); err != nil {
 		return err
 	}
 	f.Memory = unit.Bytes(total)
@@ -176,7 +176,7 @@ func (d *Device) describe() error {
 		{attrSharedOptIn, func(v int) { f.SharedPerBlock = v }},
 	} {
 		var v C.int
-		if err := d.check("cuDeviceGetAttribute", C.dg_cuDeviceGetAttribute(t, &v, a.attribute, d.ordinal)); err != nil {
+		if err := d.check("cuDeviceGetAttribute", C.dgc_cuDeviceGetAttribute(t, &v, a.attribute, d.ordinal)); err != nil {
 			return err
 		}
 		if v < 0 {
@@ -217,16 +217,16 @@ func (d *Device) Close() {
 	err := d.do("close the GPU", func() error {
 		t := d.lib.t
 		if d.begin != 0 {
-			C.dg_cuEventDestroy_v2(t, d.begin)
+			C.dgc_cuEventDestroy_v2(t, d.begin)
 		}
 		if d.end != 0 {
-			C.dg_cuEventDestroy_v2(t, d.end)
+			C.dgc_cuEventDestroy_v2(t, d.end)
 		}
 		if d.stream != 0 {
-			C.dg_cuStreamDestroy_v2(t, d.stream)
+			C.dgc_cuStreamDestroy_v2(t, d.stream)
 		}
 		if d.ctx != 0 {
-			C.dg_cuDevicePrimaryCtxRelease_v2(t, d.ordinal)
+			C.dgc_cuDevicePrimaryCtxRelease_v2(t, d.ordinal)
 		}
 		return nil
 	})

@@ -56,7 +56,7 @@ func (l *Launch) enqueue(d *Device) error {
 		}
 		dependent = 1
 	}
-	return d.check("launch of "+l.Kernel.name, C.dg_launch(d.lib.t, l.Kernel.f, C.uint(l.Grid), C.uint(l.Block), C.uint(l.Shared), d.stream,
+	return d.check("launch of "+l.Kernel.name, C.dgc_launch(d.lib.t, l.Kernel.f, C.uint(l.Grid), C.uint(l.Block), C.uint(l.Shared), d.stream,
 		dependent, unsafe.Pointer(&l.values[0]), &l.offsets[0], C.int(l.count)))
 }
 
@@ -76,7 +76,7 @@ func (d *Device) Run(launches ...*Launch) error {
 // after another.
 type Graph struct {
 	d     *Device
-	exec  C.dg_word
+	exec  C.dgc_word
 	Nodes int
 }
 
@@ -89,7 +89,7 @@ func (d *Device) Graph(launches []*Launch) (*Graph, error) {
 	g := &Graph{d: d, Nodes: len(launches)}
 	err := d.do("make a graph", func() error {
 		t := d.lib.t
-		if err := d.check("cuStreamBeginCapture", C.dg_cuStreamBeginCapture_v2(t, d.stream, threadLocal)); err != nil {
+		if err := d.check("cuStreamBeginCapture", C.dgc_cuStreamBeginCapture_v2(t, d.stream, threadLocal)); err != nil {
 			return err
 		}
 		var failed error
@@ -98,10 +98,10 @@ func (d *Device) Graph(launches []*Launch) (*Graph, error) {
 				break
 			}
 		}
-		var graph C.dg_word
-		err := d.check("cuStreamEndCapture", C.dg_cuStreamEndCapture(t, d.stream, &graph))
+		var graph C.dgc_word
+		err := d.check("cuStreamEndCapture", C.dgc_cuStreamEndCapture(t, d.stream, &graph))
 		if graph != 0 {
-			defer C.dg_cuGraphDestroy(t, graph)
+			defer C.dgc_cuGraphDestroy(t, graph)
 		}
 		if failed != nil {
 			return failed
@@ -109,10 +109,10 @@ func (d *Device) Graph(launches []*Launch) (*Graph, error) {
 		if err != nil {
 			return err
 		}
-		if err := d.check("cuGraphInstantiate", C.dg_cuGraphInstantiateWithFlags(t, &g.exec, graph, 0)); err != nil {
+		if err := d.check("cuGraphInstantiate", C.dgc_cuGraphInstantiateWithFlags(t, &g.exec, graph, 0)); err != nil {
 			return err
 		}
-		return d.check("cuGraphUpload", C.dg_cuGraphUpload(t, g.exec, d.stream))
+		return d.check("cuGraphUpload", C.dgc_cuGraphUpload(t, g.exec, d.stream))
 	})
 	if err != nil {
 		g.Free()
@@ -127,7 +127,7 @@ func (g *Graph) Free() {
 		return
 	}
 	_ = g.d.do("cuGraphExecDestroy", func() error {
-		return g.d.check("cuGraphExecDestroy", C.dg_cuGraphExecDestroy(g.d.lib.t, g.exec))
+		return g.d.check("cuGraphExecDestroy", C.dgc_cuGraphExecDestroy(g.d.lib.t, g.exec))
 	})
 	g.exec = 0
 }
@@ -143,15 +143,15 @@ func (d *Device) Time(ctx context.Context, deadline time.Duration, hold *Launch,
 				return err
 			}
 		}
-		if err := d.check("cuEventRecord", C.dg_cuEventRecord(t, d.begin, d.stream)); err != nil {
+		if err := d.check("cuEventRecord", C.dgc_cuEventRecord(t, d.begin, d.stream)); err != nil {
 			return err
 		}
 		for _, g := range graphs {
-			if err := d.check("cuGraphLaunch", C.dg_cuGraphLaunch(t, g.exec, d.stream)); err != nil {
+			if err := d.check("cuGraphLaunch", C.dgc_cuGraphLaunch(t, g.exec, d.stream)); err != nil {
 				return err
 			}
 		}
-		return d.check("cuEventRecord", C.dg_cuEventRecord(t, d.end, d.stream))
+		return d.check("cuEventRecord", C.dgc_cuEventRecord(t, d.end, d.stream))
 	})
 	if err != nil {
 		return 0, err
@@ -161,7 +161,7 @@ func (d *Device) Time(ctx context.Context, deadline time.Duration, hold *Launch,
 	}
 	var ms C.float
 	err = d.do("cuEventElapsedTime", func() error {
-		return d.check("cuEventElapsedTime", C.dg_cuEventElapsedTime(d.lib.t, &ms, d.begin, d.end))
+		return d.check("cuEventElapsedTime", C.dgc_cuEventElapsedTime(d.lib.t, &ms, d.begin, d.end))
 	})
 	return float64(ms) * 1e-3, err
 }
@@ -169,7 +169,7 @@ func (d *Device) Time(ctx context.Context, deadline time.Duration, hold *Launch,
 // Finish waits until all that was enqueued has ended.
 func (d *Device) Finish(ctx context.Context, deadline time.Duration) error {
 	err := d.do("cuEventRecord", func() error {
-		return d.check("cuEventRecord", C.dg_cuEventRecord(d.lib.t, d.end, d.stream))
+		return d.check("cuEventRecord", C.dgc_cuEventRecord(d.lib.t, d.end, d.stream))
 	})
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (d *Device) wait(ctx context.Context, deadline time.Duration, what string) 
 	for pause := pollFirst; ; pause = min(2*pause, pollLast) {
 		ready := false
 		err := d.do("cuEventQuery", func() error {
-			r := C.dg_cuEventQuery(d.lib.t, d.end)
+			r := C.dgc_cuEventQuery(d.lib.t, d.end)
 			if r == notReady {
 				return nil
 			}

@@ -21,7 +21,7 @@ const leastVersion = 11040
 
 // Library is an open libcuda.
 type Library struct {
-	t       *C.dg_cuda
+	t       *C.dgc_cuda
 	path    string // as it was looked for
 	version int
 }
@@ -43,7 +43,7 @@ func Open(path string) (*Library, error) {
 	const size = 1024
 	why := (*C.char)(C.calloc(1, size))
 	defer C.free(unsafe.Pointer(why))
-	t := C.dg_open(cpath, why, size)
+	t := C.dgc_open(cpath, why, size)
 	if t == nil {
 		return nil, &ErrUnsupported{Library: name, Reason: "the NVIDIA driver's library was not loaded: " + C.GoString(why)}
 	}
@@ -60,7 +60,7 @@ func Open(path string) (*Library, error) {
 func (l *Library) start() error {
 	if l.t.cuDriverGetVersion != nil {
 		var v C.int
-		if r := C.dg_cuDriverGetVersion(l.t, &v); r == 0 {
+		if r := C.dgc_cuDriverGetVersion(l.t, &v); r == 0 {
 			l.version = int(v)
 		}
 	}
@@ -68,30 +68,30 @@ func (l *Library) start() error {
 		return &ErrUnsupported{Library: l.path, Needs: leastVersion, Has: l.version}
 	}
 	for i := C.int(0); ; i++ {
-		s := C.dg_symbol_at(i)
+		s := C.dgc_symbol_at(i)
 		if s == nil {
 			break
 		}
-		if s.spared == 0 && C.dg_has(l.t, i) == 0 {
+		if s.spared == 0 && C.dgc_has(l.t, i) == 0 {
 			return l.missing(s)
 		}
 	}
-	if err := l.failure("cuInit", C.dg_cuInit(l.t, 0), ""); err != nil {
+	if err := l.failure("cuInit", C.dgc_cuInit(l.t, 0), ""); err != nil {
 		return &ErrUnsupported{Library: l.path, Has: l.version, Reason: err.Error()}
 	}
 	return nil
 }
 
-func (l *Library) missing(s *C.dg_symbol) error {
+func (l *Library) missing(s *C.dgc_symbol) error {
 	return &ErrUnsupported{Library: l.path, Symbol: C.GoString(s.name), Needs: int(s.version), Has: l.version}
 }
 
 // lacks is an error where the library has not the named function.
 func (l *Library) lacks(name string) error {
 	for i := C.int(0); ; i++ {
-		s := C.dg_symbol_at(i)
+		s := C.dgc_symbol_at(i)
 		if s == nil || C.GoString(s.name) == name {
-			if s == nil || C.dg_has(l.t, i) != 0 {
+			if s == nil || C.dgc_has(l.t, i) != 0 {
 				return nil
 			}
 			return l.missing(s)
@@ -105,23 +105,23 @@ func (l *Library) Version() string { return version(l.version) }
 // Count is how many GPUs the driver shows this process.
 func (l *Library) Count() (int, error) {
 	var n C.int
-	if err := l.failure("cuDeviceGetCount", C.dg_cuDeviceGetCount(l.t, &n), ""); err != nil {
+	if err := l.failure("cuDeviceGetCount", C.dgc_cuDeviceGetCount(l.t, &n), ""); err != nil {
 		return 0, err
 	}
 	return int(n), nil
 }
 
 // Close unloads the library; no device of it may be in use.
-func (l *Library) Close() { C.dg_close(l.t); l.t = nil }
+func (l *Library) Close() { C.dgc_close(l.t); l.t = nil }
 
 // failure turns a result into an error.
-func (l *Library) failure(call string, r C.dg_result, log string) error {
+func (l *Library) failure(call string, r C.dgc_result, log string) error {
 	if r == 0 {
 		return nil
 	}
 	e := &Error{Call: call, Code: int(r), Log: log}
 	var name *C.char
-	if C.dg_cuGetErrorName(l.t, r, &name) == 0 && name != nil {
+	if C.dgc_cuGetErrorName(l.t, r, &name) == 0 && name != nil {
 		e.Name = C.GoString(name)
 	}
 	return e

@@ -13,7 +13,7 @@ import (
 // Memory is bytes on a device.
 type Memory struct {
 	d    *Device
-	at   C.dg_ptr
+	at   C.dgc_ptr
 	size int64
 }
 
@@ -25,7 +25,7 @@ func (d *Device) Allocate(size int64) (*Memory, error) {
 	}
 	m := &Memory{d: d, size: size}
 	err := d.do("cuMemAlloc", func() error {
-		return d.check("cuMemAlloc", C.dg_cuMemAlloc_v2(d.lib.t, &m.at, C.size_t(size)))
+		return d.check("cuMemAlloc", C.dgc_cuMemAlloc_v2(d.lib.t, &m.at, C.size_t(size)))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%d bytes of device memory: %w", size, err)
@@ -39,7 +39,7 @@ func (m *Memory) Free() {
 		return
 	}
 	_ = m.d.do("cuMemFree", func() error {
-		return m.d.check("cuMemFree", C.dg_cuMemFree_v2(m.d.lib.t, m.at))
+		return m.d.check("cuMemFree", C.dgc_cuMemFree_v2(m.d.lib.t, m.at))
 	})
 	m.at = 0
 }
@@ -64,7 +64,7 @@ func Write[T any](m *Memory, offset int64, from []T) error {
 		return err
 	}
 	return m.d.do("cuMemcpyHtoD", func() error {
-		return m.d.check("cuMemcpyHtoD", C.dg_cuMemcpyHtoD_v2(m.d.lib.t, m.at+C.dg_ptr(offset), unsafe.Pointer(&from[0]), C.size_t(n)))
+		return m.d.check("cuMemcpyHtoD", C.dgc_cuMemcpyHtoD_v2(m.d.lib.t, m.at+C.dgc_ptr(offset), unsafe.Pointer(&from[0]), C.size_t(n)))
 	})
 }
 
@@ -75,13 +75,13 @@ func Read[T any](m *Memory, offset int64, to []T) error {
 		return err
 	}
 	return m.d.do("cuMemcpyDtoH", func() error {
-		return m.d.check("cuMemcpyDtoH", C.dg_cuMemcpyDtoH_v2(m.d.lib.t, unsafe.Pointer(&to[0]), m.at+C.dg_ptr(offset), C.size_t(n)))
+		return m.d.check("cuMemcpyDtoH", C.dgc_cuMemcpyDtoH_v2(m.d.lib.t, unsafe.Pointer(&to[0]), m.at+C.dgc_ptr(offset), C.size_t(n)))
 	})
 }
 
 // Fill enqueues setting all bytes to one value.
 func (m *Memory) Fill(value byte) error {
 	return m.d.do("cuMemsetD8Async", func() error {
-		return m.d.check("cuMemsetD8Async", C.dg_cuMemsetD8Async(m.d.lib.t, m.at, C.uchar(value), C.size_t(m.size), m.d.stream))
+		return m.d.check("cuMemsetD8Async", C.dgc_cuMemsetD8Async(m.d.lib.t, m.at, C.uchar(value), C.size_t(m.size), m.d.stream))
 	})
 }

@@ -17,7 +17,7 @@ const logBytes = 16 << 10
 // Module is a kernel file that the driver has compiled for the device.
 type Module struct {
 	d *Device
-	m C.dg_word
+	m C.dgc_word
 }
 
 // Load compiles PTX text. What the compiler says is the error's Log.
@@ -30,7 +30,7 @@ func (d *Device) Load(ptx string) (*Module, error) {
 	log := (*C.char)(C.calloc(1, logBytes))
 	err := d.do("cuModuleLoadDataEx", func() error {
 		defer C.free(unsafe.Pointer(log))
-		r := C.dg_load(d.lib.t, &m.m, text, log, logBytes)
+		r := C.dgc_load(d.lib.t, &m.m, text, log, logBytes)
 		err := d.lib.failure("cuModuleLoadDataEx", r, C.GoString(log))
 		if err != nil && sticky(int(r)) {
 			return d.lose(err)
@@ -49,7 +49,7 @@ func (m *Module) Unload() {
 		return
 	}
 	_ = m.d.do("cuModuleUnload", func() error {
-		return m.d.check("cuModuleUnload", C.dg_cuModuleUnload(m.d.lib.t, m.m))
+		return m.d.check("cuModuleUnload", C.dgc_cuModuleUnload(m.d.lib.t, m.m))
 	})
 	m.m = 0
 }
@@ -57,7 +57,7 @@ func (m *Module) Unload() {
 // Kernel is one entry of a module.
 type Kernel struct {
 	d    *Device
-	f    C.dg_word
+	f    C.dgc_word
 	name string
 }
 
@@ -73,10 +73,10 @@ func (m *Module) Kernel(name string, shared int) (*Kernel, error) {
 	s := C.CString(name)
 	defer C.free(unsafe.Pointer(s))
 	err := m.d.do("cuModuleGetFunction", func() error {
-		if err := m.d.check("cuModuleGetFunction", C.dg_cuModuleGetFunction(m.d.lib.t, &k.f, m.m, s)); err != nil || shared <= ordinaryShared {
+		if err := m.d.check("cuModuleGetFunction", C.dgc_cuModuleGetFunction(m.d.lib.t, &k.f, m.m, s)); err != nil || shared <= ordinaryShared {
 			return err
 		}
-		return m.d.check("cuFuncSetAttribute", C.dg_cuFuncSetAttribute(m.d.lib.t, k.f, attrDynamicShared, C.int(shared)))
+		return m.d.check("cuFuncSetAttribute", C.dgc_cuFuncSetAttribute(m.d.lib.t, k.f, attrDynamicShared, C.int(shared)))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
@@ -89,7 +89,7 @@ func (k *Kernel) Resident(block, shared int) (int, error) {
 	var n C.int
 	err := k.d.do("cuOccupancyMaxActiveBlocksPerMultiprocessor", func() error {
 		return k.d.check("cuOccupancyMaxActiveBlocksPerMultiprocessor",
-			C.dg_cuOccupancyMaxActiveBlocksPerMultiprocessor(k.d.lib.t, &n, k.f, C.int(block), C.size_t(shared)))
+			C.dgc_cuOccupancyMaxActiveBlocksPerMultiprocessor(k.d.lib.t, &n, k.f, C.int(block), C.size_t(shared)))
 	})
 	return int(n), err
 }

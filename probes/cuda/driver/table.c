@@ -6,37 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const dg_symbol symbols[] = {
+static const dgc_symbol symbols[] = {
 #define X(name, version, spared, call, ...) {#name, version, spared},
-	DG_SYMBOLS(X)
+	DGC_SYMBOLS(X)
 #undef X
 };
 
 // Where each symbol's address lies in the table.
 static const size_t places[] = {
-#define X(name, version, spared, call, ...) offsetof(dg_cuda, name),
-	DG_SYMBOLS(X)
+#define X(name, version, spared, call, ...) offsetof(dgc_cuda, name),
+	DGC_SYMBOLS(X)
 #undef X
 };
 
 enum { count = sizeof symbols / sizeof *symbols };
 
-const dg_symbol *dg_symbol_at(int i) { return i >= 0 && i < count ? &symbols[i] : NULL; }
+const dgc_symbol *dgc_symbol_at(int i) { return i >= 0 && i < count ? &symbols[i] : NULL; }
 
-int dg_has(const dg_cuda *t, int i) {
+int dgc_has(const dgc_cuda *t, int i) {
 	void *address = NULL;
 	if (i >= 0 && i < count) memcpy(&address, (const char *)t + places[i], sizeof address);
 	return address != NULL;
 }
 
-dg_cuda *dg_open(const char *path, char *why, size_t n) {
+dgc_cuda *dgc_open(const char *path, char *why, size_t n) {
 	void *library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
 		const char *said = dlerror();
 		snprintf(why, n, "%s", said ? said : "the loader does not say why");
 		return NULL;
 	}
-	dg_cuda *t = calloc(1, sizeof *t);
+	dgc_cuda *t = calloc(1, sizeof *t);
 	if (!t) {
 		snprintf(why, n, "out of memory");
 		dlclose(library);
@@ -50,7 +50,7 @@ dg_cuda *dg_open(const char *path, char *why, size_t n) {
 	return t;
 }
 
-void dg_close(dg_cuda *t) {
+void dgc_close(dgc_cuda *t) {
 	if (!t) return;
 	dlclose(t->library);
 	free(t);
@@ -60,28 +60,28 @@ void dg_close(dg_cuda *t) {
 enum { stream_serialization = 6 };
 enum { most_parameters = 32 };
 
-dg_result dg_launch(const dg_cuda *t, dg_word f, unsigned grid, unsigned block, unsigned shared, dg_word stream,
+dgc_result dgc_launch(const dgc_cuda *t, dgc_word f, unsigned grid, unsigned block, unsigned shared, dgc_word stream,
                     int dependent, void *values, const int *offsets, int n) {
 	void *parameters[most_parameters];
 	if (n > most_parameters) return 1; // CUDA_ERROR_INVALID_VALUE
 	for (int i = 0; i < n; i++) parameters[i] = (char *)values + offsets[i];
 	if (!dependent) return t->cuLaunchKernel(f, grid, 1, 1, block, 1, 1, shared, stream, parameters, NULL);
-	dg_attribute attribute;
+	dgc_attribute attribute;
 	memset(&attribute, 0, sizeof attribute);
 	attribute.id = stream_serialization;
 	attribute.u.value = 1;
-	dg_config config = {grid, 1, 1, block, 1, 1, shared, stream, &attribute, 1};
+	dgc_config config = {grid, 1, 1, block, 1, 1, shared, stream, &attribute, 1};
 	return t->cuLaunchKernelEx(&config, f, parameters, NULL);
 }
 
 // CU_JIT_ERROR_LOG_BUFFER and CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES.
 enum { error_log = 5, error_log_bytes = 6 };
 
-dg_result dg_load(const dg_cuda *t, dg_word *module, const char *ptx, char *log, unsigned n) {
+dgc_result dgc_load(const dgc_cuda *t, dgc_word *module, const char *ptx, char *log, unsigned n) {
 	int options[] = {error_log, error_log_bytes};
 	void *values[] = {log, (void *)(uintptr_t)n};
 	log[0] = 0;
-	dg_result r = t->cuModuleLoadDataEx(module, ptx, 2, options, values);
+	dgc_result r = t->cuModuleLoadDataEx(module, ptx, 2, options, values);
 	log[n - 1] = 0;
 	return r;
 }

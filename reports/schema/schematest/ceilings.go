@@ -18,6 +18,7 @@ func Ceilings() *reports.CeilingsDocument {
 		When:        "2026-03-04T05:06:07Z", Device: "cpu", Hardware: "Some CPU, 2 cores, 4 threads",
 		Host: reports.ProbedHost{OS: "linux", Arch: "amd64", CPU: "Some CPU", ISAs: []string{"avx512", "scalar"}, Cores: 2, Threads: 4, NUMANodes: &nodes,
 			CPUQuota: at(4), L1DataBytes: at(49152), L2Bytes: at(2 << 20), LastLevelBytes: at(32 << 20), MemoryBytes: at(64 << 30), AvailableBytes: at(60 << 30)},
+		GPU:     &reports.ProbedGPU{Name: "Some GPU", ComputeCapability: "9.0", Multiprocessors: 132, L2Bytes: 60 << 20, MemoryBytes: 150e9, FreeBytes: 149e9, DriverCUDA: "13.0"},
 		BudgetS: 120, TookS: 117.25, NoiseFloor: at(0.004),
 		Ceilings: []reports.ProbedCeiling{{
 			Ceiling: reports.Ceiling{Resource: "dram.read", Value: 20e9, Unit: "B/s", Basis: "probed", Source: "probed 2026-03-04 05:06 UTC by decodegap cpu/read, avx512, 4 threads"},
