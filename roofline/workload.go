@@ -11,9 +11,20 @@ const (
 	FP8  DType = "fp8"
 	FP4  DType = "fp4"
 	INT8 DType = "int8"
+
+	// Formats of caches in blocks, each with its scale: NVFP4 has one byte per
+	// 16 values, llama.cpp's an FP16 one per 32 (ggml/src/ggml-common.h).
+	NVFP4 DType = "nvfp4"
+	Q8_0  DType = "q8_0"
+	Q5_1  DType = "q5_1"
+	Q5_0  DType = "q5_0"
+	Q4_1  DType = "q4_1"
+	Q4_0  DType = "q4_0"
+	IQ4NL DType = "iq4_nl"
 )
 
-// Size is the bytes of one value, 0 for an unknown format.
+// Size is the bytes of one value, its share of a block's scale included, 0 for
+// an unknown format.
 func (d DType) Size() float64 {
 	switch d {
 	case FP32:
@@ -24,6 +35,18 @@ func (d DType) Size() float64 {
 		return 1
 	case FP4:
 		return 0.5
+	case NVFP4:
+		return 0.5 + 1.0/16
+	case Q8_0:
+		return 34.0 / 32
+	case Q5_1:
+		return 24.0 / 32
+	case Q5_0:
+		return 22.0 / 32
+	case Q4_1:
+		return 20.0 / 32
+	case Q4_0, IQ4NL:
+		return 18.0 / 32
 	}
 	return 0
 }

@@ -62,7 +62,7 @@ func (o *scenarioOptions) AddFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.pp, "pp", 1, "pipeline stages")
 	f.IntSliceVar(&o.batch, "batch", []int{1}, "sequences in the step over the whole deployment, a `LIST` such as 1,8,64")
 	f.StringSliceVar(&o.context, "context", []string{"0"}, "tokens already cached of every sequence, a `LIST` such as 0,16k,128k")
-	f.StringVar(&o.kvType, "kv-dtype", "", "KV-cache `TYPE`: bf16, fp8, …; default what the files say, else bf16")
+	f.StringVar(&o.kvType, "kv-dtype", "", "KV-cache `TYPE`: bf16, fp16, fp8, int8, nvfp4, q8_0, …; default what the files say, else bf16")
 	f.StringVar(&o.stateType, "state-dtype", "", "recurrent-state `TYPE`: float32 or bfloat16; default what the files or the engine say")
 	f.StringVar(&o.quantConfig, "quant-config", "", "quantization side `FILE` such as hf_quant_config.json")
 	f.StringVar(&o.engine, "engine", "vllm", "sharding `LAYOUT`: "+strings.Join(layout.Names(), ", "))
@@ -221,6 +221,9 @@ func (o *scenarioOptions) points(d *roofline.Decoder, engine layout.Engine) ([]r
 				out = append(out, w)
 			}
 		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("--batch %v, --context %q: an empty list, expected one value or more, such as 1,8 and 0,16k", o.batch, o.context)
 	}
 	return out, nil
 }

@@ -163,12 +163,14 @@ func TestMeaning(t *testing.T) {
 		"vllm serve m --kv-cache-dtype bfloat16":   roofline.BF16,
 		"vllm serve m --kv-cache-dtype auto":       "",
 		"vllm serve m --kv-cache-dtype fp8_ds_mla": "",
-		"vllm serve m":                                   "",
-		"llama-server -m m":                              roofline.FP16,
-		"llama-server -m m -ctk q8_0 -ctv q8_0":          "",
-		"llama-server -m m -ctk bf16 -ctv bf16":          roofline.BF16,
-		"llama-server -m m -ctk bf16":                    "",
-		"sglang serve --model m --kv-cache-dtype $DTYPE": "",
+		"vllm serve m":                                     "",
+		"llama-server -m m":                                roofline.FP16,
+		"llama-server -m m -ctk q8_0 -ctv q8_0":            roofline.Q8_0,
+		"llama-server -m m -ctk q8_0 -ctv q4_0":            "",
+		"sglang serve --model m --kv-cache-dtype fp4_e2m1": roofline.NVFP4,
+		"llama-server -m m -ctk bf16 -ctv bf16":            roofline.BF16,
+		"llama-server -m m -ctk bf16":                      "",
+		"sglang serve --model m --kv-cache-dtype $DTYPE":   "",
 	} {
 		if d, ok := parse(t, text).KVDType(); d != want || ok != (want != "") {
 			t.Errorf("%s: %q %v", text, d, ok)

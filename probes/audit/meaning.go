@@ -132,7 +132,7 @@ func (l *Launch) DCP() (int, bool) {
 }
 
 // KVDType is the cache's number format where the launch states it and it is
-// one of the formats a floor knows; "auto" and block formats are unknown.
+// one of the formats a floor knows; "auto" is unknown.
 func (l *Launch) KVDType() (roofline.DType, bool) {
 	if l.engine == llamacpp {
 		k, ok := l.Flag("cache-type-k")
@@ -164,6 +164,10 @@ func dtype(name string) (roofline.DType, bool) {
 		return roofline.FP32, true
 	case "int8":
 		return roofline.INT8, true
+	case "nvfp4", "fp4_e2m1":
+		return roofline.NVFP4, true
+	case "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl":
+		return roofline.DType(strings.ToLower(name)), true
 	}
 	return "", false
 }

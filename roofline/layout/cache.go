@@ -91,8 +91,13 @@ func (b *builder) evenly(v float64) float64 {
 
 // attentionMath is the narrowest type that multiplies cached values.
 func (b *builder) attentionMath() roofline.DType {
-	if b.w.KVType == roofline.FP8 || b.w.KVType == roofline.INT8 {
-		return b.w.KVType
+	switch t := b.w.KVType; t {
+	case roofline.FP8, roofline.INT8:
+		return t
+	case roofline.NVFP4:
+		return roofline.FP4
+	case roofline.Q8_0, roofline.Q5_1, roofline.Q5_0, roofline.Q4_1, roofline.Q4_0, roofline.IQ4NL:
+		return roofline.INT8
 	}
 	return roofline.BF16
 }

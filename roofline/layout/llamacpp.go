@@ -43,7 +43,7 @@ var LlamaCPP = Engine{
 		"-sm row is not laid out: the CUDA backend, and with it HIP, dropped it (ggml-org/llama.cpp#24216); it cut only dense weights by rows (docs/multi-gpu.md) and left caches and all other weights on the GPU that owns the layer (ggml-org/llama.cpp#10026).",
 		"FFN and expert widths are cut in multiples of 128 columns, or of the quantization block where that is larger, so the busiest GPU may read more than 1/n (src/llama-model.cpp: blck_size_perf).",
 		"GGUF files keep norms, biases, the router and convolutions in FP32; the types of a config.json are counted unless a .gguf is read (conversion/base.py).",
-		"Quantized caches store scales too: q8_0 takes 34 bytes for 32 values where int8 counts 32 (ggml/src/ggml-common.h), and -sm tensor has none (docs/multi-gpu.md).",
+		"Quantized caches are --kv-dtype q8_0, q5_1, q5_0, q4_1, q4_0 or iq4_nl, with their scales; -sm tensor has none (docs/multi-gpu.md), but they are counted with --tp too.",
 		"With two GPUs and no NCCL its own all-reduce sends BF16 at every size; NCCL's sizes are counted (ggml/src/ggml-cuda/allreduce.cu).",
 	},
 }

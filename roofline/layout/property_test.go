@@ -179,3 +179,21 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestCacheTypesInBlocks: a cache's scales are read with its values.
+func TestCacheTypesInBlocks(t *testing.T) {
+	d := decoder(t, "llama-3.1-8b")
+	for kv, perValue := range map[roofline.DType]float64{
+		roofline.BF16: 2, roofline.INT8: 1, roofline.NVFP4: 9.0 / 16, roofline.Q8_0: 34.0 / 32, roofline.Q5_1: 24.0 / 32,
+		roofline.Q5_0: 22.0 / 32, roofline.Q4_1: 20.0 / 32, roofline.Q4_0: 18.0 / 32, roofline.IQ4NL: 18.0 / 32,
+	} {
+		w := roofline.Workload{Batch: 3, Context: 1000, TP: 1, EP: 1, DP: 1, PP: 1, AcceptedTokens: 1, KVType: kv, StateType: roofline.FP32}
+		step, err := layout.LlamaCPP.Build(d, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := float64(step.KVRead()), 32*3*1000*2*8*128*perValue; got != want {
+			t.Errorf("%s: %v B read, want %v", kv, got, want)
+		}
+	}
+}

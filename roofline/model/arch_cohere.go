@@ -17,7 +17,7 @@ var cohere = Arch{
 			a.qNorm, a.kNorm = a.heads*a.dim, a.kv*a.dim
 		}
 		width := b.c.Int("intermediate_size")
-		types := b.c.layerTypes(b.d.Layers)
+		types := b.c.layerTypes(b.d.Layers, slidingAttention, fullAttention)
 		every := max(b.c.IntOr(4, "sliding_window_pattern", "_sliding_window_pattern"), 1)
 		for i := range b.d.Layers {
 			b.layer(i)

@@ -17,7 +17,7 @@ var gemma3 = Arch{
 		a := b.shape()
 		a.qNorm, a.kNorm = a.dim, a.dim
 		width, every := b.c.Int("intermediate_size"), b.c.Int("sliding_window_pattern", "_sliding_window_pattern")
-		types := b.c.layerTypes(b.d.Layers)
+		types := b.c.layerTypes(b.d.Layers, slidingAttention, fullAttention)
 		for i := range b.d.Layers {
 			b.layer(i)
 			layer := a

@@ -17,7 +17,7 @@ var gemma2 = Arch{
 		a.outBias = a.bias
 		second := b.c.Architecture == "Gemma2ForCausalLM"
 		width := b.c.Int("intermediate_size")
-		types := b.c.layerTypes(b.d.Layers)
+		types := b.c.layerTypes(b.d.Layers, slidingAttention, fullAttention)
 		norms := []string{"input_layernorm", "post_attention_layernorm"}
 		if second {
 			norms = append(norms, "pre_feedforward_layernorm", "post_feedforward_layernorm")

@@ -13,7 +13,7 @@ var gptOSS = Arch{
 		a.outBias, a.sinks = a.bias, true
 		b.mixtureShape()
 		width := b.c.Int("intermediate_size")
-		types := b.c.layerTypes(b.d.Layers)
+		types := b.c.layerTypes(b.d.Layers, slidingAttention, fullAttention)
 		for i := range b.d.Layers {
 			b.layer(i)
 			layer := a

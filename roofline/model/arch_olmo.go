@@ -12,7 +12,7 @@ var olmo = Arch{
 		a.outBias = a.bias
 		a.qNorm, a.kNorm = a.heads*a.dim, a.kv*a.dim
 		width := b.c.Int("intermediate_size")
-		types := b.c.layerTypes(b.d.Layers)
+		types := b.c.layerTypes(b.d.Layers, slidingAttention, fullAttention)
 		mixed := b.c.Architecture == "OlmoeForCausalLM"
 		norms := []string{"post_attention_layernorm", "post_feedforward_layernorm"}
 		if mixed {

@@ -33,7 +33,7 @@ var qwenNext = Arch{
 				width: b.c.Int("moe_intermediate_size"), sharedAt: b.c.IntOr(0, "shared_expert_intermediate_size"), gate: true,
 			}
 		}
-		types := b.c.layerTypes(b.d.Layers)
+		types := b.c.layerTypes(b.d.Layers, linearAttention, fullAttention)
 		every := max(b.c.IntOr(4, "full_attention_interval"), 1)
 		step, dense := max(b.c.IntOr(1, "decoder_sparse_step"), 1), b.c.Ints("mlp_only_layers")
 		for i := range b.d.Layers {

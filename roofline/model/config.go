@@ -73,6 +73,10 @@ func kindOf(v any) string {
 		return "true or false"
 	case *string:
 		return "a string"
+	case *[]string:
+		return "a list of strings"
+	case *[]int:
+		return "a list of whole numbers"
 	}
 	return strings.TrimPrefix(fmt.Sprintf("%T", v), "*")
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,13 @@ func TestBadConfigurations(t *testing.T) {
 		{"side file without its field", `{"architectures": ["LlamaForCausalLM"], ` + small + `}`, `{}`, `"quantization" is missing`},
 		{"bad expression", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "fp8", "ignore": ["re:("]}, ` + small + `}`, "", "exclude pattern"},
 		{"groups that disagree", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": {"num_bits": 4, "type": "float", "group_size": 16}}, "b": {"weights": {"num_bits": 8, "type": "float"}}}}, ` + small + `}`, "", "tensor headers"},
+		{"a cache of unknown bits", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "fp8", "kv_cache_scheme": {"num_bits": 3, "type": "float"}}, ` + small + `}`, "", `kv_cache_scheme of type "float" with 3 bits`},
+		{"a bad target", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"a": {"targets": ["re:("], "weights": {"num_bits": 8, "type": "float"}}}}, ` + small + `}`, "", `config_groups "a": target "re:("`},
+		{"a bad dynamic rule", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "gptq", "bits": 4, "dynamic": {"-:(": {}}}, ` + small + `}`, "", `rule "-:("`},
+		{"a list for dynamic rules", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "gptq", "bits": 4, "dynamic": [1]}, ` + small + `}`, "", `expected an object of rules`},
+		{"no module of a block", `{"architectures": ["LlamaForCausalLM"], "quantization_config": {"quant_method": "gptq", "bits": 4, "modules_in_block_to_quantize": [[]]}, ` + small + `}`, "", `0 names, expected`},
+		{"another kind of layer", `{"architectures": ["LlamaForCausalLM"], "layer_types": ["full_attention", "linear_attention"], ` + small + `}`, "", `field "layer_types": entry 1: expected sliding_attention or full_attention, got "linear_attention"`},
+		{"one architecture, not a list", `{"architectures": "LlamaForCausalLM", ` + small + `}`, "", "expected a list of strings"},
 		{"too many layers", `{"architectures": ["LlamaForCausalLM"], ` + strings.Replace(small, `"num_hidden_layers": 2`, `"num_hidden_layers": 100000`, 1) + `}`, "", "above the limit"},
 		{"10^12 layers", `{"architectures": ["LlamaForCausalLM"], ` + strings.Replace(small, `"num_hidden_layers": 2`, `"num_hidden_layers": 1000000000000`, 1) + `}`, "", `field "num_hidden_layers": expected a whole number from 1 to`},
 		{"10^12 experts", `{"architectures": ["Qwen3MoeForCausalLM"], "num_experts": 1000000000000, "num_experts_per_tok": 8, "moe_intermediate_size": 64, ` + small + `}`, "", `field "num_experts": expected a whole number from 1 to`},
@@ -122,4 +130,80 @@ func FuzzConfig(f *testing.F) {
 			t.Errorf("negative counts: %d, %d", d.Params(), d.ActiveParams())
 		}
 	})
+}
+
+// TestListsTooLongToMatch: every list is of a length that is read, but matching
+// their entries against all experts would take hours.
+func TestListsTooLongToMatch(t *testing.T) {
+	const config = `{"architectures": ["Qwen3MoeForCausalLM"], "num_experts": 64, "num_experts_per_tok": 8, "moe_intermediate_size": 64, ` + small + `, "quantization_config": %s}`
+	for name, quant := range map[string]string{
+		"expressions": `{"quant_method": "fp8", "ignore": ["re:.*x.*y", "re:.*(up|down)_proj"]}`,
+		"globs":       `{"quant_method": "fp8", "ignore": ["model.layers.*.experts.3.*q*z"]}`,
+		"targets":     `{"quant_method": "compressed-tensors", "config_groups": {"a": {"targets": ["re:.*x.*y"], "weights": {"num_bits": 8, "type": "float"}}}}`,
+		"rules":       `{"quant_method": "gptq", "bits": 4, "dynamic": {"-:.*x.*y": {}}}`,
+	} {
+		for _, enough := range []bool{true, false} {
+			c, err := parseConfig(fmt.Appendf(nil, config, quant))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, err := quantOf(c, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !enough {
+				q.effort.left = 1000
+			}
+			_, err = build("small", c, q, nil, Options{})
+			if enough && err != nil || !enough && (err == nil || !strings.Contains(err.Error(), "too long to match")) {
+				t.Errorf("%s, enough effort %v: %v", name, enough, err)
+			}
+		}
+	}
+}
+
+// TestExpressions are matched from the start of a name, whole or not.
+func TestExpressions(t *testing.T) {
+	for _, c := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{".*self_attn.*", "model.layers.3.self_attn.q_proj", true},
+		{".*self_attn.*", "model.layers.3.mlp.up_proj", false},
+		{"self_attn", "model.layers.3.self_attn.q_proj", false}, // not at the start
+		{"model", "model.layers.3.self_attn.q_proj", true},      // the rest is free
+		{`.*mlp\.(gate|up)_proj$`, "model.layers.3.mlp.up_proj", true},
+		{`.*mlp\.(gate|up)_proj$`, "model.layers.3.mlp.experts.7.up_proj", false},
+		{"(?i).*LAYERS.3", "model.layers.3.mlp", true},
+		{`.*layers\.(0|1[0-9])\..*`, "model.layers.1.mlp", false},
+		{`.*layers\.(0|1[0-9])\..*`, "model.layers.17.mlp", true},
+		{"(lm_head|.*gate)", "lm_head", true},
+		{"a?model", "model.layers", true},
+	} {
+		e, err := compile(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.match(c.name, nil); got != c.want {
+			t.Errorf("%q on %q: %v", c.pattern, c.name, got)
+		}
+	}
+}
+
+// TestNoPipeInAFolder: a named pipe among a checkpoint's files is not waited for.
+func TestNoPipeInAFolder(t *testing.T) {
+	for _, name := range []string{"config.json", "hf_quant_config.json"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(`{"architectures": ["LlamaForCausalLM"], `+small+`}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name)
+		os.Remove(path)
+		if err := os.Mkdir(path, 0o755); err != nil { // a folder is no regular file either, on every system
+			t.Fatal(err)
+		}
+		if _, err := Load(dir, "", Options{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

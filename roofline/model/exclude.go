@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -15,7 +14,9 @@ type exclusions struct {
 	exact map[string]bool
 	words map[string]bool
 	globs []glob
-	exprs []*regexp.Regexp
+	exprs []expr
+
+	effort *effort // nil for no bound
 
 	namesExperts bool // an entry without star may mean one expert of a layer
 }
@@ -43,14 +44,14 @@ func parseExclusions(patterns []string) (*exclusions, error) {
 		if len(p) > maxPattern {
 			return nil, fmt.Errorf("exclude pattern of %d characters, above the limit of %d", len(p), maxPattern)
 		}
-		switch expr, isExpr := strings.CutPrefix(p, "re:"); {
+		switch pattern, isExpr := strings.CutPrefix(p, "re:"); {
 		case isExpr:
 			// compressed-tensors: a regular expression matched from the start.
-			re, err := regexp.Compile("^(?:" + expr + ")")
+			e, err := compile(pattern)
 			if err != nil {
 				return nil, fmt.Errorf("exclude pattern %q: %w", p, err)
 			}
-			x.exprs = append(x.exprs, re)
+			x.exprs = append(x.exprs, e)
 		case strings.Contains(p, "*"):
 			x.globs = append(x.globs, glob{strings.Split(p, "*")})
 		case !strings.Contains(p, "."):
@@ -67,7 +68,10 @@ func parseExclusions(patterns []string) (*exclusions, error) {
 
 // under narrows the list to what can match a module below prefix.
 func (x *exclusions) under(prefix string) *exclusions {
-	y := &exclusions{exact: x.exact, words: x.words, exprs: x.exprs, namesExperts: x.namesExperts}
+	y := &exclusions{exact: x.exact, words: x.words, exprs: x.exprs, namesExperts: x.namesExperts, effort: x.effort}
+	if !x.effort.spend(len(x.globs)) {
+		return y
+	}
 	for _, g := range x.globs {
 		head := g.parts[0]
 		if strings.HasPrefix(head, prefix) || strings.HasPrefix(prefix, head) {
@@ -80,6 +84,9 @@ func (x *exclusions) under(prefix string) *exclusions {
 // match says whether the list excludes the module.
 func (x *exclusions) match(module string) bool {
 	for name := module; ; {
+		if !x.effort.spend(4 * len(x.globs)) {
+			return false
+		}
 		if x.exact[name] || slices.ContainsFunc(x.globs, func(g glob) bool { return g.match(name) }) {
 			return true
 		}
@@ -92,7 +99,7 @@ func (x *exclusions) match(module string) bool {
 		}
 		name = name[:dot]
 	}
-	return slices.ContainsFunc(x.exprs, func(re *regexp.Regexp) bool { return re.MatchString(module) })
+	return slices.ContainsFunc(x.exprs, func(e expr) bool { return e.match(module, x.effort) })
 }
 
 // match matches a whole name, a star standing for any text.

@@ -430,8 +430,8 @@ func TestTowersAndAdapters(t *testing.T) {
 // of the configuration's formats.
 func TestMixedGroups(t *testing.T) {
 	mixed := strings.TrimSuffix(smallMoE, "}") + `, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {
-		"group_0": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}},
-		"group_1": {"targets": ["re:.*experts.*"], "weights": {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}}}}}`
+		"group_0": {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}},
+		"group_1": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}}}}}`
 	c := newCheckpoint(t, mixed)
 	if _, err := Load(c.dir, "", Options{}); err == nil || !strings.Contains(err.Error(), "give the folder") {
 		t.Errorf("without headers: %v", err)

@@ -4,17 +4,14 @@ package model
 const (
 	slidingAttention = "sliding_attention"
 	fullAttention    = "full_attention"
+	linearAttention  = "linear_attention"
 )
 
 // layerTypes is the layer_types list, nil if the file has none. A list of
-// another length than the model's depth is an error.
-func (c *Config) layerTypes(layers int) []string {
-	types := c.Strings("layer_types")
-	if types != nil && len(types) != layers {
-		c.fail("layer_types", "%d entries for %d layers", len(types), layers)
-		return nil
-	}
-	return types
+// another length than the model's depth, or with another kind of layer than
+// the family's known ones, is an error.
+func (c *Config) layerTypes(layers int, known ...string) []string {
+	return c.perLayer("layer_types", layers, known...)
 }
 
 // nested says whether the file keeps its text model in text_config.

@@ -71,8 +71,12 @@ func Load(ref, side string, opt Options) (*Loaded, error) {
 // tensor files are there, their headers.
 func loadFolder(dir, side string, opt Options) (*Loaded, error) {
 	path := filepath.Join(dir, "config.json")
-	if _, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return nil, fmt.Errorf("model folder %s: no config.json in it", dir)
+	}
+	if !info.Mode().IsRegular() { // a named pipe would be waited for
+		return nil, fmt.Errorf("model folder %s: config.json is not a regular file", dir)
 	}
 	h, err := readHeaders(dir)
 	if err != nil {
@@ -100,7 +104,10 @@ func loadConfig(path, side string, h *tensorFile, opt Options) (*Loaded, error) 
 	}
 	if side == "" && filepath.Base(path) == "config.json" {
 		beside := filepath.Join(filepath.Dir(path), "hf_quant_config.json")
-		if _, err := os.Stat(beside); err == nil {
+		if info, err := os.Stat(beside); err == nil {
+			if !info.Mode().IsRegular() {
+				return nil, fmt.Errorf("side-file %s: not a regular file", beside)
+			}
 			side = beside
 		}
 	}

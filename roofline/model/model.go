@@ -62,6 +62,9 @@ func build(name string, c *Config, q *Quant, h *headers, opt Options) (*roofline
 	if c.err != nil {
 		return nil, c.err
 	}
+	if q.exhausted() {
+		return nil, fmt.Errorf("the quantization's lists of modules are too long to match against this model's %d layers", d.Layers)
+	}
 	if err := bounded(d); err != nil {
 		return nil, err
 	}
@@ -185,10 +188,14 @@ func quantOf(c *Config, side []byte) (*Quant, error) {
 }
 
 // window is the sliding window the file turns on, 0 for none. sliding_window
-// alone is not enough where use_sliding_window is false.
+// alone is not enough where use_sliding_window is false, and Qwen's
+// configuration classes take it for false where it is absent.
 func (b *Builder) window(gqa) int {
-	if b.c.Has("use_sliding_window") && !b.c.Bool(false, "use_sliding_window") {
+	if qwen := strings.HasPrefix(b.c.Architecture, "Qwen"); (qwen || b.c.Has("use_sliding_window")) && !b.c.Bool(false, "use_sliding_window") {
 		return 0
+	}
+	if _, stated := b.c.fields["sliding_window"]; !stated && b.c.Architecture == "MistralForCausalLM" {
+		b.note("sliding_window is not in the file: none is counted, where the family's configuration class has 4096; engines that load the file with it read less of a long context")
 	}
 	return b.c.IntOr(0, "sliding_window")
 }
@@ -196,12 +203,12 @@ func (b *Builder) window(gqa) int {
 // fullAttention says whether layer i attends to everything although a window
 // is set: by layer_types, or beyond max_window_layers.
 func (b *Builder) fullAttention(i int) bool {
-	if types := b.c.layerTypes(b.d.Layers); types != nil {
+	if types := b.c.layerTypes(b.d.Layers, slidingAttention, fullAttention); types != nil {
 		return types[i] == fullAttention
 	}
 	// Qwen2 and Qwen3 slide only from max_window_layers on.
 	if strings.HasPrefix(b.c.Architecture, "Qwen") {
-		return i < b.c.IntOr(0, "max_window_layers")
+		return i < b.c.IntOr(28, "max_window_layers") // 28: their configuration classes
 	}
 	return false
 }
@@ -211,7 +218,7 @@ func (b *Builder) layerNorms() { b.launch(roofline.Norm, 2) }
 
 // perExpert says whether the list may treat the experts of a layer apart.
 func (q *Quant) perExpert(x *exclusions, base string) bool {
-	if q.layers != nil {
+	if q.layers != nil || slices.ContainsFunc(q.scopes, func(s scope) bool { return len(s.exprs)+len(s.exact) > 0 }) {
 		return true
 	}
 	if x == nil {

@@ -28,6 +28,10 @@ type Quant struct {
 	excluded *exclusions
 	only     []string          // kinds of modules the format is limited to, nil for all
 	layers   map[string]Format // per-module formats (mixed precision), by module name
+	scopes   []scope           // rules that give modules formats, the first match deciding; nil for none
+	rest     Format            // of modules that no scope covers
+
+	effort *effort // left for matching the lists, nil for no bound
 }
 
 // unquantized is a checkpoint that says nothing: everything BF16, or the type
@@ -55,8 +59,14 @@ func (q *Quant) of(x *exclusions, module string) Format {
 	if x != nil && x.match(module) {
 		return BF16
 	}
+	if q.scopes != nil {
+		return q.scoped(module)
+	}
 	return q.Default
 }
+
+// exhausted says whether the lists are too much to match against the modules.
+func (q *Quant) exhausted() bool { return q.effort != nil && q.effort.left <= 0 }
 
 // parseSideFile reads a ModelOpt hf_quant_config.json.
 func parseSideFile(data []byte) (*Quant, error) {
@@ -76,7 +86,7 @@ func parseSideFile(data []byte) (*Quant, error) {
 		return nil, fmt.Errorf("field \"quantization\" is missing: expected a ModelOpt hf_quant_config.json")
 	}
 	in := file.Quantization
-	q := &Quant{From: roofline.FromSideFile, Method: "modelopt"}
+	q := &Quant{From: roofline.FromSideFile, Method: "modelopt", effort: &effort{maxEffort}}
 	var err error
 	if q.KV, err = kvType(in.KV); err != nil {
 		return nil, err
@@ -84,25 +94,36 @@ func parseSideFile(data []byte) (*Quant, error) {
 	if q.excluded, err = parseExclusions(in.Exclude); err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(in.Algo, "MIXED_PRECISION") {
-		q.layers = map[string]Format{}
-		for name, raw := range in.Quantized {
-			var l struct {
-				Algo  string `json:"quant_algo"`
-				Group int    `json:"group_size"`
-			}
-			if err := json.Unmarshal(raw, &l); err != nil {
-				return nil, fmt.Errorf("quantized_layers %q: %w", name, err)
-			}
-			if q.layers[name], err = modelOptFormat(l.Algo, l.Group); err != nil {
-				return nil, fmt.Errorf("quantized_layers %q: %w", name, err)
-			}
-		}
-		q.Default = BF16
-		return q, nil
+	q.excluded.effort = q.effort
+	if strings.EqualFold(in.Algo, mixedPrecision) {
+		return q, q.perLayer(in.Quantized)
 	}
 	q.Default, err = modelOptFormat(in.Algo, in.Group)
 	return q, err
+}
+
+// mixedPrecision is ModelOpt's quant_algo of a format a module.
+const mixedPrecision = "MIXED_PRECISION"
+
+// perLayer reads quantized_layers: a format for each module it names, and
+// BF16 for the others.
+func (q *Quant) perLayer(quantized map[string]json.RawMessage) error {
+	q.Default = BF16
+	q.layers = map[string]Format{}
+	for _, name := range sortedKeys(quantized) {
+		var l struct {
+			Algo  string `json:"quant_algo"`
+			Group int    `json:"group_size"`
+		}
+		err := json.Unmarshal(quantized[name], &l)
+		if err == nil {
+			q.layers[name], err = modelOptFormat(l.Algo, l.Group)
+		}
+		if err != nil {
+			return fmt.Errorf("quantized_layers %q: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // modelOptAlgos are the quant_algo values of ModelOpt whose layout is known.
@@ -156,14 +177,18 @@ func kvType(s string) (roofline.DType, error) {
 		return roofline.FP8, nil
 	case "bf16", "bfloat16":
 		return roofline.BF16, nil
-	case "fp16", "float16", "half":
+	case "fp16", "float16", "half", "f16":
 		return roofline.FP16, nil
 	case "int8":
 		return roofline.INT8, nil
-	case "fp32", "float32":
+	case "fp32", "float32", "f32":
 		return roofline.FP32, nil
+	case "nvfp4", "fp4_e2m1": // ModelOpt and TensorRT-LLM; SGLang
+		return roofline.NVFP4, nil
+	case "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl":
+		return roofline.DType(strings.ToLower(s)), nil
 	}
-	return "", fmt.Errorf("unknown KV-cache type %q: known are auto, bf16, fp16, fp8, int8, fp32", s)
+	return "", fmt.Errorf("unknown KV-cache type %q: known are auto, bf16, fp16, fp8, int8, fp32, nvfp4, and of llama.cpp q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl", s)
 }
 
 // ParseKVType reads the value of --kv-dtype.

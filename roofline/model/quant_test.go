@@ -50,12 +50,25 @@ func TestQuantizationMethods(t *testing.T) {
 		{"compressed-tensors fp8 in blocks", `{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]}}}}`, "", 1 + 4.0/16384, ""},
 		{"compressed-tensors mxfp4", `{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "float", "group_size": 32}}}}`, "", 0.53125, ""},
 		{"compressed-tensors leaves what it ignores", `{"quant_method": "compressed-tensors", "ignore": ["re:.*mlp.*"], "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "float", "group_size": 16}}}}`, "", 2, ""},
+		{"compressed-tensors with targets elsewhere", `{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 4, "type": "float", "group_size": 16}}}}`, "", 2, ""},
+		{"compressed-tensors, a group for each half", `{"quant_method": "compressed-tensors", "config_groups": {
+			"group_0": {"targets": ["re:.*layers\\.0\\..*"], "weights": {"num_bits": 8, "type": "float", "strategy": "channel"}},
+			"group_1": {"targets": ["re:model\\.layers\\.1\\.mlp"], "weights": {"num_bits": 4, "type": "float", "group_size": 16}}}}`, "", (1 + 0.5625) / 2, ""},
+		{"compressed-tensors, a name before the class", `{"quant_method": "compressed-tensors", "config_groups": {
+			"group_0": {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "float", "strategy": "channel"}},
+			"group_1": {"targets": ["model.layers.0.mlp.down_proj", "model.layers.1.mlp.down_proj"], "weights": {"num_bits": 4, "type": "float", "group_size": 16}}}}`, "", (1 + 1 + 0.5625) / 3, ""},
+		{"compressed-tensors with a cache in four bits", `{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}, "kv_cache_scheme": {"num_bits": 4, "type": "float", "group_size": 16}}`, "", 1, roofline.NVFP4},
+		{"gptq with dynamic rules", `{"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": true, "dynamic": {"-:.*layers\\.0\\..*": {}, "+:.*down_proj": {"bits": 8, "group_size": 64}, ".*": {"bits": 2}}}`, "",
+			0.5*2 + 0.5*(2*(0.25+2.0/128)+1+2.0/64)/3, ""},
+		{"gptq of some modules", `{"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": true, "modules_in_block_to_quantize": [["self_attn.q_proj"], ["mlp.down_proj"]]}`, "", (2 + 2 + 0.5 + 2.0/128) / 3, ""},
+		{"modelopt mixed in the configuration", `{"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {"model.layers.0.mlp": {"quant_algo": "FP8"}, "model.layers.1.mlp": {"quant_algo": "NVFP4", "group_size": 16}}}`, "", (1 + 0.5625) / 2, ""},
 		{"modelopt in the configuration", `{"quant_method": "modelopt", "quant_algo": "NVFP4"}`, "", 0.5625, ""},
 		{"modelopt nvfp4", "", `{"quantization": {"quant_algo": "NVFP4", "group_size": 16, "kv_cache_quant_algo": "FP8"}}`, 0.5625, roofline.FP8},
 		{"modelopt fp8", "", `{"quantization": {"quant_algo": "FP8"}}`, 1, ""},
 		{"modelopt fp8 in blocks", "", `{"quantization": {"quant_algo": "FP8_PB_WO"}}`, 1 + 4.0/16384, ""},
 		{"modelopt awq", "", `{"quantization": {"quant_algo": "W4A16_AWQ", "group_size": 128}}`, 0.5 + 2.0/128, ""},
 		{"modelopt mixed", "", `{"quantization": {"quant_algo": "MIXED_PRECISION", "quantized_layers": {"model.layers.0.mlp.gate_proj": {"quant_algo": "FP8"}, "model.layers.0.mlp.up_proj": {"quant_algo": "FP8"}, "model.layers.0.mlp.down_proj": {"quant_algo": "FP8"}, "model.layers.1.mlp": {"quant_algo": "NVFP4", "group_size": 16}}}}`, (1 + 0.5625) / 2, ""},
+		{"modelopt with a cache in four bits", "", `{"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "NVFP4"}}`, 1, roofline.NVFP4},
 		{"the side file stands above the configuration", `{"quant_method": "fp8"}`, `{"quantization": {"quant_algo": "NVFP4"}}`, 0.5625, ""},
 	} {
 		d, err := read(dense(c.quant), c.side)

@@ -3,6 +3,8 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"decodegap/roofline"
 	"decodegap/roofline/lenient"
@@ -34,6 +36,9 @@ type quantConfig struct {
 	KVScheme   *weightScheme              `json:"kv_cache_scheme"`
 	KVAlgo     string                     `json:"kv_cache_quant_algo"`
 	Groups     map[string]json.RawMessage `json:"config_groups"`
+	Layers     map[string]json.RawMessage `json:"quantized_layers"`
+	Blocks     json.RawMessage            `json:"modules_in_block_to_quantize"`
+	Dynamic    json.RawMessage            `json:"dynamic"`
 }
 
 // weightScheme is compressed-tensors' description of one operand.
@@ -56,7 +61,7 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 	if err := lenient.Unmarshal(raw, &c); err != nil {
 		return nil, fmt.Errorf("field \"quantization_config\": %w", err)
 	}
-	q := &Quant{From: roofline.FromConfig, Method: c.Method}
+	q := &Quant{From: roofline.FromConfig, Method: c.Method, effort: &effort{maxEffort}}
 	var err error
 	var names []string
 	for _, list := range [][]string{c.NotConvert, c.Ignore, c.Ignored, c.Exclude, c.Skip} {
@@ -65,6 +70,7 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 	if q.excluded, err = parseExclusions(names); err != nil {
 		return nil, err
 	}
+	q.excluded.effort = q.effort
 	q.head = c.LMHead
 	if q.KV, err = c.kv(); err != nil {
 		return nil, err
@@ -86,9 +92,12 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 	case "mxfp8":
 		q.Default = MXFP8
 	case "modelopt", "modelopt_fp4":
-		if c.Algo != "" {
+		switch {
+		case strings.EqualFold(c.Algo, mixedPrecision) && c.Layers != nil:
+			err = q.perLayer(c.Layers)
+		case c.Algo != "" && !strings.EqualFold(c.Algo, mixedPrecision):
 			q.Default, err = modelOptFormat(c.Algo, derefOr(c.Group, 0))
-		} else {
+		default:
 			err = q.groups(c.Groups)
 		}
 	case "compressed-tensors":
@@ -100,6 +109,12 @@ func parseQuantConfig(raw json.RawMessage) (*Quant, error) {
 		q.Default, err = c.integers("GPTQ", !derefOr(c.Sym, true))
 		q.actOrder = c.DescAct
 		q.packedBits = c.width()
+		if err == nil {
+			err = c.dynamic(q)
+		}
+		if err == nil {
+			q.only, err = c.blocks()
+		}
 	case "bitsandbytes":
 		switch {
 		case c.Load4Bit:
@@ -132,13 +147,41 @@ func derefOr[T any](p *T, fallback T) T {
 }
 
 func (c *quantConfig) kv() (roofline.DType, error) {
-	if s := c.KVScheme; s != nil && s.Bits == 8 {
-		if s.Type == "int" {
-			return roofline.INT8, nil
-		}
+	s := c.KVScheme
+	switch {
+	case s == nil:
+		return kvType(c.KVAlgo)
+	case s.Bits == 8 && s.Type == "int":
+		return roofline.INT8, nil
+	case s.Bits == 8:
 		return roofline.FP8, nil
+	case s.Bits == 4 && s.Type == "float" && derefOr(s.Group, 0) == 16:
+		return roofline.NVFP4, nil
 	}
-	return kvType(c.KVAlgo)
+	return "", fmt.Errorf("kv_cache_scheme of type %q with %d bits is not known: expected 8 bits, or 4 of type float with group_size 16", s.Type, s.Bits)
+}
+
+// blocks are the modules of a layer that AutoGPTQ quantized, nil for all. The
+// file lists them flat or in groups.
+func (c *quantConfig) blocks() ([]string, error) {
+	if len(c.Blocks) == 0 || string(c.Blocks) == "null" {
+		return nil, nil
+	}
+	var flat []string
+	if json.Unmarshal(c.Blocks, &flat) != nil {
+		var lists [][]string
+		if err := json.Unmarshal(c.Blocks, &lists); err != nil {
+			return nil, fmt.Errorf("field \"modules_in_block_to_quantize\": expected a list of module names, or of such lists")
+		}
+		flat = slices.Concat(lists...)
+	}
+	if len(flat) == 0 || len(flat) > 1<<12 {
+		return nil, fmt.Errorf("field \"modules_in_block_to_quantize\": %d names, expected 1 to %d", len(flat), 1<<12)
+	}
+	for i, name := range flat {
+		flat[i] = "." + name
+	}
+	return flat, nil
 }
 
 func (c *quantConfig) width() int {
@@ -160,50 +203,6 @@ func (c *quantConfig) integers(name string, zeros bool) (Format, error) {
 		return Format{}, fmt.Errorf("%s with group_size %d: expected -1 or 1 to 65536", name, group)
 	}
 	return intGroup(name, bits, max(group, 0), zeros), nil
-}
-
-// groups reads config_groups. Every group must agree on the weights' format:
-// which module belongs to which group is only in the tensor headers.
-func (q *Quant) groups(groups map[string]json.RawMessage) error {
-	if len(groups) == 0 {
-		return fmt.Errorf("config_groups is missing or empty")
-	}
-	var found []Format
-	for name, raw := range groups {
-		var g struct {
-			Weights *weightScheme `json:"weights"`
-			Format  string        `json:"format"`
-		}
-		if err := json.Unmarshal(raw, &g); err != nil {
-			return fmt.Errorf("config_groups %q: %w", name, err)
-		}
-		if g.Weights == nil {
-			continue
-		}
-		f, err := g.Weights.format()
-		if err != nil {
-			return fmt.Errorf("config_groups %q: %w", name, err)
-		}
-		found = append(found, f)
-		if g.Weights.Type == "int" && g.Weights.Bits < 8 {
-			q.packedBits = g.Weights.Bits
-		}
-	}
-	if len(found) == 0 {
-		return fmt.Errorf("config_groups: no group describes weights")
-	}
-	q.Default = found[0]
-	for _, f := range found[1:] {
-		if f == found[0] {
-			continue
-		}
-		q.mixed = found[0].Name + " and " + f.Name
-		q.packedBits = 0 // how many weights a word holds depends on the group
-		if f.Bytes > q.Default.Bytes {
-			q.Default = f
-		}
-	}
-	return nil
 }
 
 func (s *weightScheme) format() (Format, error) {

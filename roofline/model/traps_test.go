@@ -115,7 +115,10 @@ func TestWindowsAndChunks(t *testing.T) {
 		{"gemma-3-27b", nil, func(c roofline.Cache) bool { return c.Window == 1024 }, 52},
 		{"mistral-7b-v0.2", nil, windowed, 0}, // null means none
 		{"mistral-7b-v0.2", map[string]any{"sliding_window": 4096}, windowed, 32},
-		{"qwen3-8b", map[string]any{"sliding_window": 4096}, windowed, 0}, // use_sliding_window is false
+		{"qwen3-8b", map[string]any{"sliding_window": 4096}, windowed, 0},                                                      // use_sliding_window is false
+		{"qwen3-8b", map[string]any{"sliding_window": 4096, "use_sliding_window": nil}, windowed, 0},                           // and is where it is absent
+		{"qwen3-8b", map[string]any{"sliding_window": 4096, "use_sliding_window": true, "max_window_layers": 30}, windowed, 6}, // from layer 30 of 36 on
+		{"qwen3-8b", map[string]any{"sliding_window": 4096, "use_sliding_window": true, "max_window_layers": nil}, windowed, 8},
 		{"llama-4-scout", nil, func(c roofline.Cache) bool { return c.Chunk == 8192 }, 36},
 		{"glm-5.2", nil, func(c roofline.Cache) bool { return c.Kind == roofline.CacheIndex }, 21},
 		{"glm-5", nil, func(c roofline.Cache) bool { return c.Kind == roofline.CacheIndex }, 78},
