@@ -28,6 +28,8 @@ var All = []probes.Probe{
 	cpu.GEMVFP8,
 	cpu.GEMVMXFP4,
 	cpu.GEMVINT4,
+	cpu.ExpertsNVFP4,
+	cpu.ExpertsBF16,
 	cpu.Copy,
 	cpu.Triad,
 }

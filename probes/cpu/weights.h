@@ -117,7 +117,24 @@ typedef struct {
 
 // acc[block][token][32] = the products of count blocks, tokens as many as the
 // passes are wide.
+// acc is aligned for the widest vectors.
 void dg_blocks(const dg_weights *how, const dg_pass *passes, int n, const dg_block *blocks, int count,
                int64_t chunks, float *acc);
+
+// Experts. m tokens of n0 experts each out of n1, x2 int32 [m][n0] which, x3
+// float32 [m][n0] how much. w: the experts' packed weights one after another.
+// s: FP8 scales, one a packed row, or NULL. Each expert's weights are read
+// once for all its tokens.
+//
+// Up: w gate and up rows of cols inputs, 16 of the one and 16 of the other in a
+// block; y[token·n0 + slot][rows] = silu(f0·gate) · (f0·up), float32; rows a
+// multiple of 16. x as for dg_gemv, dense.
+// Down: w rows of cols inputs; y[token][rows] = f0 · Σ over slots of x3 · x[token·n0
+// + slot][cols] · wᵀ; with DG_ADD added to what y holds.
+// scratch: dg_gemv_scratch of min(m, DG_TOKENS) tokens a part.
+void dg_experts_up(const dg_op *op, int part, int parts);
+void dg_experts_down(const dg_op *op, int part, int parts);
+
+enum { DG_PAIRS = 512 }; // the most of m · n0
 
 #endif
