@@ -46,9 +46,9 @@ build: ## build ./decodegap
 # The founding case: two benchmark series of GLM-5-NVFP4 on eight PCIe cards, the
 # launch command of the second, the team's own floor, and what is known of the
 # machine between the two. Then a captured trace, which names what the first case
-# must leave unattributed.
+# must leave unattributed. Last, what this machine's CPUs reach.
 FOUNDING := testdata/bench/founding
-demo: build ## build, then diagnose the founding case and a captured trace; reports go to out/
+demo: build ## build, then diagnose the founding case, a captured trace and this machine; reports go to out/
 	@mkdir -p out
 	@./decodegap$(EXE) diagnose glm-5-nvfp4 --hardware "RTX PRO 6000 Blackwell Workstation" --tp 8 --engine sglang \
 		--bench $(FOUNDING)/flashinfer_cutlass.jsonl,$(FOUNDING)/flashinfer_cutedsl.jsonl \
@@ -60,8 +60,12 @@ demo: build ## build, then diagnose the founding case and a captured trace; repo
 		--measured 7.18ms --trace testdata/traces/captured/llama8b_graph_b1.json.gz \
 		--quiet --report out/traced.html,out/traced.pdf -o out/traced.json
 	@echo
-	@echo "reports  out/gap.html out/gap.pdf out/gap.md; from a trace: out/traced.html out/traced.pdf"
-	@echo "records  out/run.json out/traced.json    (render again: ./decodegap report; gate on one: ./decodegap gate)"
+	@./decodegap$(EXE) diagnose qwen3-0.6b --weights nvfp4 --context 512 --hardware cpu --probe --budget 20s \
+		--quiet --report out/here.html,out/here.pdf -o out/here.json || \
+		echo "this machine cannot be probed; the reason is above"
+	@echo
+	@echo "reports  out/gap.html out/gap.pdf out/gap.md; from a trace: out/traced.html out/traced.pdf; of this machine: out/here.html out/here.pdf"
+	@echo "records  out/run.json out/traced.json out/here.json    (render again: ./decodegap report; gate on one: ./decodegap gate)"
 
 test: tools fmt vet unit portable modules ptx-verify ## every check; on Debian as root installs the tools that tests need
 

@@ -37,11 +37,12 @@ type Result struct {
 	Verdict Verdict
 	Doubts  []string // why the verdict is no better, most telling first
 
-	Time    *Summary // seconds of one run, one value a block
-	Share   *Summary // of the read ceiling measured beside it, one value a pair; nil where bytes mean nothing
-	Blocks  int      // taken, the invalid ones included
-	Invalid int      // of them, by outside evidence
-	Runs    int      // in one block
+	Time    *Summary                       // seconds of one run, one value a block
+	Share   *Summary                       // of the read ceiling measured beside it, one value a pair; nil where bytes mean nothing
+	Blocks  int                            // taken, the invalid ones included
+	Invalid int                            // of them, by outside evidence
+	Runs    int                            // in one block
+	Parts   map[roofline.Component]float64 // seconds of a step's components, adding up to the median; nil for other probes
 	Checked Correctness
 	Took    time.Duration // preparation and check included
 }

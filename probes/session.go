@@ -202,6 +202,7 @@ func (s *Session) one(ctx context.Context, j job, ref *reference, budget time.Du
 	if err := m.fill(&r); err != nil {
 		return fail(err)
 	}
+	r.Parts = parts(subject, r.Time.Median)
 	r.Took = s.Clock().Sub(begin)
 	return r
 }

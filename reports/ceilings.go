@@ -93,6 +93,37 @@ type ProbeResult struct {
 	RunsPerBlock  int      `json:"runs_per_block,omitempty"`
 
 	Checked *ProbeCheck `json:"checked,omitempty"`
+
+	Step *AttainableStep `json:"step,omitempty"` // of a probe that ran a whole decode step
+}
+
+// AttainableStep is a whole decode step that ran on a machine: every layer
+// with its own weights and cache, our own kernels, nothing left out.
+type AttainableStep struct {
+	Model   string   `json:"model"`
+	Batch   int      `json:"batch"`
+	Context int      `json:"context"` // tokens in the cache of every sequence
+	KVType  string   `json:"kv_dtype"`
+	Formats []string `json:"formats"` // of the weights
+	Layers  int      `json:"layers"`
+	Bytes   float64  `json:"bytes"` // what the layout floor counts for it
+
+	Ms        float64    `json:"ms"` // median
+	LoMs      *float64   `json:"lo_ms,omitempty"`
+	HiMs      *float64   `json:"hi_ms,omitempty"`
+	FloorMs   float64    `json:"floor_ms"`   // bytes over the read ceiling measured beside it
+	OverFloor float64    `json:"over_floor"` // ms / floor_ms, the median of pairs
+	Verdict   string     `json:"verdict"`    // good, noisy, unreliable
+	Kernel    string     `json:"kernel"`
+	Source    string     `json:"source"`
+	Parts     []StepPart `json:"parts"` // add up to ms
+}
+
+// StepPart is one component of an attainable step.
+type StepPart struct {
+	Component string  `json:"component"`
+	Ms        float64 `json:"ms"`
+	FloorMs   float64 `json:"floor_ms"` // its bytes over the same ceiling; 0 where the floor counts none
 }
 
 // ProbeCheck is how far the output of the timed run lay from float64

@@ -148,6 +148,11 @@ func (r *ProbeResult) check(at string) error {
 	if err := r.TimeS.check(at + ".time_s"); err != nil {
 		return err
 	}
+	if r.Step != nil {
+		if err := r.Step.check(at + ".step"); err != nil {
+			return err
+		}
+	}
 	if r.ReadShare != nil {
 		return r.ReadShare.check(at + ".read_share")
 	}

@@ -69,6 +69,11 @@ func (p *RunPoint) check(at string) error {
 			return err
 		}
 	}
+	if p.Step != nil {
+		if err := p.Step.check(at + ".attainable_step"); err != nil {
+			return err
+		}
+	}
 	m := p.Measured
 	if m == nil {
 		if len(p.Efficiency) > 0 || p.Ledger != nil {

@@ -38,6 +38,7 @@ func Compose(run *Run) *Page {
 	if pt != nil {
 		add("trace", "The traced step", false, traced(run, primary)...)
 		add("floors", "Floors", false, floorTable(pt))
+		add("attainable", "The attainable step", false, stepTable(pt.Step))
 		add("components", "The step, component by component", false, components(pt, primary)...)
 		add("worth", "What would lower the floor", false, worthTable(pt))
 	}

@@ -43,7 +43,7 @@ func headline(run *Run, primary int) Headline {
 	switch e := efficiency(pt, main); {
 	case pt.Measured == nil:
 		h.Number, h.Of = millis(f.MsPerToken)+" ms", "per token at best: the "+floorName(main)
-		h.Sentence = "Nothing was measured: this is what the hardware allows, not what happens." + first(run)
+		h.Sentence = "Nothing was measured: this is what the hardware allows, not what happens." + attained(pt) + first(run)
 	case e == nil:
 		h.Sentence = fmt.Sprintf("A token takes %s ms; the record holds no ratio against the %s of %s ms.",
 			millis(pt.Measured.ValueMs), floorName(main), millis(f.MsPerToken))
@@ -154,7 +154,35 @@ func headRows(run *Run, pt *RunPoint) []HeadRow {
 		row.Name, row.Text = "attainable", floorName(n)+": what this machine's own kernels reach"
 		rows = append(rows, row)
 	}
+	if s := pt.Step; s != nil {
+		rows = append(rows, HeadRow{Name: "attainable step", Ms: millis(s.Ms / pt.AcceptedTokens), TokS: rate(tokens(pt.Batch, s.Ms/pt.AcceptedTokens)),
+			Ratio: stepRatio(pt), Text: fmt.Sprintf("a whole step from our own kernels, run here: %.2f× the layout floor at the read ceiling beside it%s", s.OverFloor, unlessGood(s.Verdict)),
+			Kind: RowFloor, Value: s.Ms / pt.AcceptedTokens})
+	}
 	return append(rows, bestRow(run, pt))
+}
+
+// attained says what a whole step of our own kernels took, if one ran.
+func attained(pt *RunPoint) string {
+	if pt.Step == nil {
+		return ""
+	}
+	return fmt.Sprintf(" A whole step of our own kernels takes %s ms here%s.", millis(pt.Step.Ms), unlessGood(pt.Step.Verdict))
+}
+
+// stepRatio is how much of the measured time the attainable step takes.
+func stepRatio(pt *RunPoint) string {
+	if pt.Measured == nil {
+		return absent
+	}
+	return percent(pt.Step.Ms / pt.AcceptedTokens / pt.Measured.ValueMs)
+}
+
+func unlessGood(verdict string) string {
+	if verdict == "good" {
+		return ""
+	}
+	return ", " + OneLine(verdict, longName)
 }
 
 // attainable is the highest floor at probed ceilings.

@@ -12,7 +12,7 @@ func method() []Block {
 			{Tag: "layout", Text: "what this engine's sharding makes the busiest GPU read: replicated matrices count on each."},
 			{Tag: "latency", Text: "layout, plus the latency of each collective and of each launch on the critical path."},
 			{Tag: "ceilings", Text: "the rate of one resource: sheet, as published; given, by the user; probed, as this machine reached it just now."},
-			{Tag: "attainable", Text: "the highest floor at probed ceilings: what this machine's own kernels reach."},
+			{Tag: "attainable", Text: "the highest floor at probed ceilings, and the attainable step: a whole decode step of the model, really run here from our own kernels with random weights of the same shapes and formats."},
 			{Tag: "ledger", Text: "floor + Σ rungs = measured, to 1 μs. A rung needs evidence; what has none is unattributed, signed and always shown. Lo to hi is the range its evidence allows, where it states one."},
 			{Tag: "levers", Text: "at most what the ledger lets a change win back; “not bounded yet” where nothing in the record limits it."},
 			{Tag: "experts", Text: "a step of T tokens reads D = E · (1 − (1 − k ÷ E)^T) of E experts, k a token, if routing is uniform; a measured D replaces it."},

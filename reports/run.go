@@ -157,13 +157,14 @@ type ComponentRow struct {
 type RunPoint struct {
 	Label string `json:"label,omitempty"` // the benchmark series it belongs to
 	Operating
-	Components []ComponentRow `json:"components"`
-	Measured   *Measured      `json:"measured,omitempty"`
-	Efficiency []Efficiency   `json:"efficiency,omitempty"`
-	Ledger     *Ledger        `json:"ledger,omitempty"`
-	Traced     *Traced        `json:"traced,omitempty"` // of the trace that explains the ledger
-	Worth      []Worth        `json:"worth,omitempty"`
-	Target     *Target        `json:"target,omitempty"`
+	Components []ComponentRow  `json:"components"`
+	Step       *AttainableStep `json:"attainable_step,omitempty"` // as it was run on this machine
+	Measured   *Measured       `json:"measured,omitempty"`
+	Efficiency []Efficiency    `json:"efficiency,omitempty"`
+	Ledger     *Ledger         `json:"ledger,omitempty"`
+	Traced     *Traced         `json:"traced,omitempty"` // of the trace that explains the ledger
+	Worth      []Worth         `json:"worth,omitempty"`
+	Target     *Target         `json:"target,omitempty"`
 }
 
 // Measured is a time per output token and where it was measured.

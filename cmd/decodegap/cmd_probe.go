@@ -29,6 +29,7 @@ import (
 // session that times them. Tests have one of their own.
 type workbench struct {
 	probes  []probes.Probe
+	step    assemble.StepProbe
 	host    func() probes.HostSource
 	session func(probes.Host, time.Duration) *probes.Session
 	child   func(context.Context) *exec.Cmd // a process that times probes of a GPU
@@ -39,6 +40,7 @@ type workbench struct {
 func thisMachine() *workbench {
 	return &workbench{
 		probes:  slices.Concat(all.All, all.CUDA),
+		step:    all.Step,
 		host:    func() probes.HostSource { return probes.ThisHost(all.ISAs()) },
 		session: probes.NewSession,
 		child:   cudaChild,
@@ -80,6 +82,7 @@ func (o *probing) check() error {
 type probeOptions struct {
 	outputOptions
 	probing
+	stepOptions
 	device  string
 	libcuda string
 	threads int
@@ -90,6 +93,7 @@ func (o *probeOptions) AddFlags(f *pflag.FlagSet) {
 	o.outputOptions.AddFlags(f)
 	f.Lookup("output").Usage = "also write the ceilings document (JSON) to `FILE`, for --ceilings"
 	o.probing.AddFlags(f, 2*time.Minute)
+	o.stepOptions.AddFlags(f)
 	f.StringVar(&o.device, "device", "cpu", "`DEVICE` to probe: cpu, cuda or cuda:1")
 	f.StringVar(&o.libcuda, "libcuda", "", "the NVIDIA driver's library at `FILE`; default DECODEGAP_LIBCUDA, or libcuda.so.1 as the system finds it")
 	f.IntVar(&o.threads, "threads", 0, "hardware threads the CPU's kernels may use; default all that this process may")
@@ -116,12 +120,18 @@ A result is good, noisy (a wide interval, or a ceiling that moved) or
 unreliable (evidence from outside, such as another process, steal or throttling,
 speaks against a fifth of its blocks). No block is left out for looking odd.
 
+probe step --model MODEL runs a whole decode step of a model that fits in
+memory: every layer with random weights of its own in the model's formats and
+shapes, the cache of --context tokens, our own kernels, in a loop. It is what
+this machine can attain, not a sum of parts.
+
 With -o the ceilings go to a file that floor, diagnose and compare read.
 Interrupted, the command prints what is finished and ends with status 130.
 
 ` + exitcode.Help,
 		Example: `  decodegap probe -o ceilings.json
   decodegap probe read gemv --budget 30s
+  decodegap probe step --model qwen3-0.6b --weights nvfp4 --context 512
   decodegap probe --format gobench > new.txt; benchstat old.txt new.txt
   decodegap compare before.json after.json`,
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) {
@@ -166,6 +176,16 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 	if err != nil {
 		return err
 	}
+	if opt.model != "" && opt.device != "cpu" {
+		return exitcode.With(exitcode.Unavailable, fmt.Errorf("--model with --device %s: this version runs whole steps on the CPU only", opt.device))
+	}
+	step, err := opt.step(env.bench().step)
+	if err != nil {
+		return err
+	}
+	if mine, err = withStep(mine, step, names); err != nil {
+		return err
+	}
 	chosen, err := probes.Choose(mine, names)
 	if err != nil {
 		return err
@@ -175,7 +195,7 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 	if strings.HasPrefix(opt.device, "cuda") {
 		doc, err = env.probeGPU(ctx, mine, chosen, opt)
 	} else {
-		doc, err = env.probe(ctx, mine, chosen, opt.probing, opt.threads, opt.quiet)
+		doc, err = env.probe(ctx, mine, chosen, step, opt.probing, opt.threads, opt.quiet)
 	}
 	if err != nil {
 		return err
@@ -206,8 +226,8 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 }
 
 // probe runs the chosen probes and makes their document; all are those of the
-// device.
-func (e *environment) probe(ctx context.Context, all, chosen []probes.Probe, o probing, threads int, quiet bool) (*reports.CeilingsDocument, error) {
+// device, step is the model's among them, nil for none.
+func (e *environment) probe(ctx context.Context, all, chosen []probes.Probe, step *assemble.Attainable, o probing, threads int, quiet bool) (*reports.CeilingsDocument, error) {
 	memory, err := o.most()
 	if err != nil {
 		return nil, err
@@ -226,7 +246,7 @@ func (e *environment) probe(ctx context.Context, all, chosen []probes.Probe, o p
 	when := bench.now()
 	run := session.Run(ctx, all, chosen)
 	clear()
-	return assemble.Ceilings(run, all, host, version, when, o.budget), nil
+	return assemble.Ceilings(run, all, step, host, version, when, o.budget), nil
 }
 
 // progress is the line that says where a session stands, and what clears it.

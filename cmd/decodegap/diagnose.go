@@ -52,7 +52,9 @@ func diagnose(ctx context.Context, env *environment, ref string, opt diagnoseOpt
 		return nil, "", err
 	}
 	if d.opt.probe {
-		d.opt.probed = func(ctx context.Context) (*reports.CeilingsDocument, error) { return probeHere(ctx, env, &d.opt) }
+		d.opt.probed = func(ctx context.Context, s *scenario) (*reports.CeilingsDocument, error) {
+			return probeHere(ctx, env, &d.opt, s)
+		}
 	}
 	if d.scenario, err = d.opt.resolve(ctx, env, ref); err != nil {
 		return nil, "", err
@@ -272,6 +274,7 @@ func (d *diagnosis) add(w roofline.Workload, label string, measured *reports.Mea
 		kept.Counters = p.JoinCounters(kept.Counters, point.Components)
 		point.Traced = &kept
 	}
+	point.Step = assemble.StepOf(d.scenario.ceilings, d.scenario.model.Decoder, d.scenario.engine, w)
 	d.points = append(d.points, p)
 	d.run.Points = append(d.run.Points, point)
 	d.seen = append(d.seen, p.Collectives()...)

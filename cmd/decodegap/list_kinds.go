@@ -1,12 +1,15 @@
 package main
 
 import (
+	"slices"
+
 	"fmt"
 
 	"decodegap/cmd/internal/term"
 	"decodegap/probes"
 	allprobes "decodegap/probes/all"
 	"decodegap/probes/audit"
+	"decodegap/probes/decode"
 	"decodegap/reports/records"
 	"decodegap/roofline"
 	"decodegap/roofline/hardware"
@@ -119,7 +122,7 @@ var listProbes = listing{
 	Items: func() ([]map[string]any, error) {
 		items := []map[string]any{}
 		host := probes.Detect(probes.ThisHost(allprobes.ISAs()), 0)
-		for _, p := range allprobes.All {
+		for _, p := range append(slices.Clone(allprobes.All), allprobes.Step(nil, decode.Point{}, probes.Case{})) {
 			it := map[string]any{"name": p.Name, "doc": p.Doc, "formula": p.Formula, "checked": p.Checked, "here": "yes", "supported": true}
 			if len(p.Provides) > 0 {
 				it["provides"] = p.Provides

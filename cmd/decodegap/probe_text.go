@@ -40,6 +40,13 @@ func writeCeilingsText(w io.Writer, doc *reports.CeilingsDocument, width int) er
 	if err := t.Write(w, width); err != nil {
 		return err
 	}
+	for _, r := range doc.Results {
+		if r.Step != nil {
+			if err := writeStepText(w, r.Step, width); err != nil {
+				return err
+			}
+		}
+	}
 	writeProbeReasons(w, doc, width)
 	for _, warn := range doc.Warnings {
 		writeWrapped(w, "warning: "+warn.Text, width, "")

@@ -50,7 +50,7 @@ type scenarioOptions struct {
 	ceilingsFile string
 
 	// probed makes the ceilings on this machine, nil where none are wanted.
-	probed func(context.Context) (*reports.CeilingsDocument, error)
+	probed func(context.Context, *scenario) (*reports.CeilingsDocument, error)
 }
 
 func (o *scenarioOptions) AddFlags(f *pflag.FlagSet) {

@@ -24,7 +24,7 @@ func (o *scenarioOptions) ceilings(ctx context.Context, s *scenario) (*reports.C
 			return nil, nil
 		}
 		var err error
-		s.ceilings, err = o.probed(ctx)
+		s.ceilings, err = o.probed(ctx, s)
 		return s.ceilings, err
 	}
 	data, err := readBounded(o.ceilingsFile, reports.MaxCeilingsBytes)

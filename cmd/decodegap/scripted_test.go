@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"decodegap/probes"
+	"decodegap/probes/decode"
 	"decodegap/roofline"
 )
 
@@ -83,6 +84,14 @@ func (s *script) workbench() *workbench {
 	}}
 	return &workbench{
 		probes: []probes.Probe{supported("cpu/read", "reads", 20e9, roofline.DRAMRead), supported("cpu/gemv", "multiplies", 16e9, roofline.TensorBF16), router, amx},
+		step: func(_ *decode.Plan, _ decode.Point, c probes.Case) probes.Probe {
+			p := supported("cpu/step", "a whole step", 1)
+			p.Plan = func(probes.Host) []probes.Case { return []probes.Case{c} }
+			p.Prepare = func(context.Context, probes.Host, probes.Case) (probes.Subject, error) {
+				return &scriptedStep{scriptedKernel{s, "cpu/step", float64(c.Bytes) / 14e9}, nil}, nil
+			}
+			return p
+		},
 		host: func() probes.HostSource {
 			return probes.HostSource{Root: s, Affinity: []int{0, 1}, OS: "linux", Arch: "amd64", ISAs: []string{"script"}}
 		},
@@ -127,3 +136,24 @@ func (k *scriptedKernel) Verify() (probes.Correctness, error) {
 
 func (k *scriptedKernel) Kernel() string { return "script, 2 threads" }
 func (k *scriptedKernel) Close()         {}
+
+// scriptedStep spends three quarters of its time in the feed-forward blocks.
+type scriptedStep struct {
+	scriptedKernel
+	times []float64
+}
+
+func (k *scriptedStep) Time(ctx context.Context, n int) ([]float64, error) {
+	t, err := k.scriptedKernel.Time(ctx, n)
+	k.times = append(k.times, t...)
+	return t, err
+}
+
+func (k *scriptedStep) Parts() map[roofline.Component][]float64 {
+	parts := map[roofline.Component][]float64{}
+	for _, t := range k.times {
+		parts[roofline.MLPDense] = append(parts[roofline.MLPDense], 0.75*t)
+		parts[roofline.Rope] = append(parts[roofline.Rope], 0.25*t)
+	}
+	return parts
+}

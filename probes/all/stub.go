@@ -3,6 +3,7 @@
 package all
 
 import (
+<<<<<<< HEAD
 	"context"
 	"errors"
 	"io"
@@ -15,6 +16,13 @@ var CUDA []probes.Probe
 
 // ServeCUDA says so.
 func ServeCUDA(context.Context, io.Reader, io.Writer) error { return errors.New(Missing) }
+=======
+	"fmt"
+
+	"decodegap/probes"
+	"decodegap/probes/decode"
+)
+>>>>>>> 5f59bbc (Run a whole decode step on the processor, and set it between floor and measurement)
 
 // All is empty: the kernels are C, for Linux.
 var All []probes.Probe
@@ -24,3 +32,10 @@ const Missing = "this build has no probes: their kernels are C, for Linux, and i
 
 // ISAs is empty without kernels.
 func ISAs() []string { return nil }
+
+// Step is a probe that cannot run in this build.
+func Step(*decode.Plan, decode.Point, probes.Case) probes.Probe {
+	return probes.Probe{Name: probes.StepName("cpu"), Check: func(probes.Host) error {
+		return fmt.Errorf("%w: %s", probes.ErrUnsupported, Missing)
+	}}
+}

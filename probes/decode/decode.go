@@ -60,6 +60,13 @@ type Plan struct {
 	Head          Matrix
 }
 
+// Point is the operating point of a step.
+type Point struct {
+	Batch   int
+	Context int            // tokens in the cache of every sequence before the step
+	KV      roofline.DType // of the cache: BF16 or FP8
+}
+
 // Of lays out a decoder. An error wraps probes.ErrUnsupported and names the
 // part that has no place.
 func Of(d *roofline.Decoder) (*Plan, error) {

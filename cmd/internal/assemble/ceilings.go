@@ -10,8 +10,8 @@ import (
 	"decodegap/roofline/unit"
 )
 
-// Ceilings is the document of a session of probes.
-func Ceilings(run *probes.Run, all []probes.Probe, host probes.Host, version string, when time.Time, budget time.Duration) *reports.CeilingsDocument {
+// Ceilings is the document of a session of probes; step is the model's step that was run, nil for none.
+func Ceilings(run *probes.Run, all []probes.Probe, step *Attainable, host probes.Host, version string, when time.Time, budget time.Duration) *reports.CeilingsDocument {
 	doc := &reports.CeilingsDocument{
 		Schema: reports.CeilingsSchema, Fingerprint: hostFacts(host, version), When: when.UTC().Format(time.RFC3339),
 		Device: "cpu", Hardware: host.Describe(), Host: probedHost(host),
@@ -32,6 +32,9 @@ func Ceilings(run *probes.Run, all []probes.Probe, host probes.Host, version str
 	}
 	for _, r := range run.Results {
 		doc.Results = append(doc.Results, probeResult(r))
+		if last := &doc.Results[len(doc.Results)-1]; step != nil && r.Probe == step.Probe.Name {
+			last.Step = step.result(r, when)
+		}
 	}
 	warn := func(code, text string) { doc.Warnings = append(doc.Warnings, reports.Warning{Code: code, Text: text}) }
 	for _, n := range run.Notes {

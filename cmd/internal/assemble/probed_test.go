@@ -144,7 +144,7 @@ func TestCeilingsDocument(t *testing.T) {
 		Read: s(20e9), ReadVerdict: probes.Noisy, ReadProbe: "cpu/read", ReadKernel: "k", ReadDoubts: []string{"it moved"},
 		Undone: []string{"cpu/x M=1"}, Notes: []string{"busy"}, Took: 3 * time.Second,
 	}
-	doc := Ceilings(run, []probes.Probe{read}, probes.Host{OS: "linux", Arch: "amd64", Cores: 1, Threads: 2}, "v", time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("x", 3600)), time.Minute)
+	doc := Ceilings(run, []probes.Probe{read}, nil, probes.Host{OS: "linux", Arch: "amd64", Cores: 1, Threads: 2}, "v", time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("x", 3600)), time.Minute)
 	if err := doc.Check(); err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ func Ceilings() *reports.CeilingsDocument {
 				Checked: &reports.ProbeCheck{RelativeL2: 1e-7, MaxAbs: 1e-6, Bound: 1e-5, Values: 64, Comment: "sums"}},
 			{Probe: "cpu/gemv", Case: "M=1 8×8", Format: "NVFP4", Outcome: "measured", Kernel: "scalar", Verdict: "noisy", Doubts: []string{"load: other processes took 0.50 CPUs' worth of time"},
 				FLOPs: at(128), TimeS: sample(1e-6), Blocks: 7, RunsPerBlock: 1000},
+			{Probe: "cpu/step", Case: "m", Outcome: "measured", Verdict: "good", Bytes: at(4e8), TimeS: sample(0.024), ReadShare: sample(0.8), Blocks: 9, Step: step()},
 			{Probe: "cpu/amx", Outcome: "unsupported", Reason: "no AMX: not supported here"},
 		},
 		Warnings: []reports.Warning{{Code: "incomplete", Text: "t"}},
@@ -42,4 +43,11 @@ func changes() []reports.ProbeChange {
 		{Probe: "cpu/gemv", Case: "M=1", Of: "read_share", Ratio: at(0.91), Lo: at(0.9), Hi: at(0.92), Margin: at(0.03), Verdict: "slower"},
 		{Probe: "cpu/new", Case: "M=1", Verdict: "not_comparable", Why: "only in the second"},
 	}
+}
+
+// step is an attainable step with every field filled; its parts add up.
+func step() *reports.AttainableStep {
+	return &reports.AttainableStep{Model: "m", Batch: 1, Context: 512, KVType: "bf16", Formats: []string{"NVFP4", "BF16"}, Layers: 28, Bytes: 4e8,
+		Ms: 24, LoMs: at(23.8), HiMs: at(24.3), FloorMs: 20, OverFloor: 1.2, Verdict: "noisy", Kernel: "NVFP4 avx512_vnni, 4 threads", Source: "run 2026-03-04",
+		Parts: []reports.StepPart{{Component: "mlp.dense", Ms: 16, FloorMs: 14}, {Component: "norm", Ms: 8, FloorMs: 6}}}
 }

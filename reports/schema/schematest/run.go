@@ -89,6 +89,7 @@ func measuredPoint() reports.RunPoint {
 		Ms: 1.06, IdealMs: 1.02, Bound: "memory", Evidence: "side-file", Format: "nvfp4",
 		AttainableMs: at(1.2), ActualMs: at(1.8), AchievedGBs: at(1056), CeilingShare: at(0.59),
 	}}
+	p.Step = step()
 	p.Traced = traced()
 	p.Measured = &reports.Measured{
 		TPOT:    summary(),
