@@ -66,7 +66,7 @@ func (e *environment) probeGPU(ctx context.Context, mine, chosen []probes.Probe,
 	}
 	host := probes.Detect(bench.host(), 0)
 	host.GPU = &out.GPU
-	return assemble.Ceilings(out.Run, mine, host, version, when, opt.budget), nil
+	return assemble.Ceilings(out.Run, mine, nil, host, version, when, opt.budget), nil
 }
 
 // childName is the hidden command of the child.

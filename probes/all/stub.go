@@ -3,12 +3,13 @@
 package all
 
 import (
-<<<<<<< HEAD
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"decodegap/probes"
+	"decodegap/probes/decode"
 )
 
 // CUDA is empty: calling the driver needs C, and Linux.
@@ -16,13 +17,6 @@ var CUDA []probes.Probe
 
 // ServeCUDA says so.
 func ServeCUDA(context.Context, io.Reader, io.Writer) error { return errors.New(Missing) }
-=======
-	"fmt"
-
-	"decodegap/probes"
-	"decodegap/probes/decode"
-)
->>>>>>> 5f59bbc (Run a whole decode step on the processor, and set it between floor and measurement)
 
 // All is empty: the kernels are C, for Linux.
 var All []probes.Probe
