@@ -1,5 +1,7 @@
 package roofline
 
+import "decodegap/roofline/unit"
+
 // DType names a number format of caches, states and arithmetic.
 type DType string
 
@@ -25,7 +27,7 @@ const (
 
 // Size is the bytes of one value, its share of a block's scale included, 0 for
 // an unknown format.
-func (d DType) Size() float64 {
+func (d DType) Size() unit.Bytes {
 	switch d {
 	case FP32:
 		return 4

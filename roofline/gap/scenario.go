@@ -131,7 +131,7 @@ func requantize(f model.Format, roles ...roofline.Role) func(Scenario) (Scenario
 		d.Tensors = slices.Clone(d.Tensors)
 		changed := false
 		for i, t := range d.Tensors {
-			bytes := unit.Bytes(float64(t.Params) * f.Bytes)
+			bytes := unit.Bytes(t.Params) * f.Bytes
 			if t.Matrix && slices.Contains(roles, t.Role) && bytes < t.Bytes {
 				d.Tensors[i].Bytes, d.Tensors[i].Math, d.Tensors[i].Format = bytes, f.Math, f.Name
 				changed = true

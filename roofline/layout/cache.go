@@ -35,7 +35,7 @@ func (b *builder) cache(c roofline.Cache) {
 				queries = float64(c.Heads) / float64(min(b.n, c.KVHeads)) // they stay with their KV head
 			}
 		}
-		record := 2 * heads * float64(c.HeadDim) * b.w.KVType.Size()
+		record := 2 * heads * float64(c.HeadDim) * float64(b.w.KVType.Size())
 		o.KVRead += unit.Bytes(repeat * seq * record * read)
 		o.KVWrite += unit.Bytes(repeat * tok * record)
 		o.Work[b.attentionMath()] += unit.FLOPs(repeat * 4 * queries * float64(c.HeadDim) * read * tok)
@@ -50,7 +50,7 @@ func (b *builder) cache(c roofline.Cache) {
 		o.KVWrite += unit.Bytes(repeat * tok * record)
 		o.Work[roofline.FP8] += unit.FLOPs(repeat * b.evenly(2*float64(c.IndexHeads)*float64(c.HeadDim)*read*tok))
 	case roofline.CacheState:
-		state := (float64(c.StateValues)*b.w.StateType.Size() + 2*float64(c.ConvValues)) / n
+		state := (float64(c.StateValues)*float64(b.w.StateType.Size()) + 2*float64(c.ConvValues)) / n
 		o.KVRead += unit.Bytes(repeat * seq * state)
 		o.KVWrite += unit.Bytes(repeat * seq * state)
 		o.Work[roofline.BF16] += unit.FLOPs(repeat * float64(c.StateFLOPs) / n * tok)
@@ -78,7 +78,7 @@ func (b *builder) latentRecord(c roofline.Cache) float64 {
 	if c.TopK > 0 && !b.w.DenseAttention && b.w.KVType == roofline.FP8 {
 		return float64(c.Latent) + 4*float64(c.Latent)/scaleGroup + 2*float64(c.Rope)
 	}
-	return float64(c.Latent+c.Rope) * b.w.KVType.Size()
+	return float64(c.Latent+c.Rope) * float64(b.w.KVType.Size())
 }
 
 // evenly divides what every rank repeats, in the ideal layout only.

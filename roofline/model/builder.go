@@ -93,7 +93,7 @@ func (b *Builder) matrix(role roofline.Role, c roofline.Component, module string
 		return
 	}
 	f, from := b.stored(path)
-	t.Bytes, t.Format, t.Math, t.Evidence = unit.Bytes(float64(params)*f.Bytes), f.Name, f.Math, from
+	t.Bytes, t.Format, t.Math, t.Evidence = unit.Bytes(params)*f.Bytes, f.Name, f.Math, from
 	b.add(t)
 }
 
@@ -135,7 +135,7 @@ func (b *Builder) whole(t roofline.Tensor, f Format) {
 		b.exact(t, bytes, stored)
 		return
 	}
-	t.Bytes, t.Format, t.Evidence = unit.Bytes(float64(t.Params)*f.Bytes), f.Name, b.q.From
+	t.Bytes, t.Format, t.Evidence = unit.Bytes(t.Params)*f.Bytes, f.Name, b.q.From
 	b.add(t)
 }
 
@@ -234,7 +234,7 @@ func (b *Builder) impliedExperts(base string, each int64, names []string) []port
 	for j := range count {
 		for _, n := range names {
 			f, from := b.stored(base + strconv.Itoa(j) + "." + n)
-			portions = addPortion(portions, portion{f, f.Bytes * float64(each), each, from})
+			portions = addPortion(portions, portion{f, float64(f.Bytes) * float64(each), each, from})
 		}
 	}
 	if count != e {
@@ -315,7 +315,7 @@ func (b *Builder) ends(tied bool) {
 	head := roofline.Tensor{Role: roofline.RoleHead, Component: roofline.LMHead, Name: name, Params: params, Matrix: true, Math: roofline.BF16}
 	switch {
 	case b.assume != nil:
-		head.Bytes, head.Format, head.Math = unit.Bytes(float64(params)*b.assume.Bytes), b.assume.Name, b.assume.Math
+		head.Bytes, head.Format, head.Math = unit.Bytes(params)*b.assume.Bytes, b.assume.Name, b.assume.Math
 		head.Evidence = roofline.FromAssumption
 		b.add(head)
 	case tied && b.h != nil && b.h.modules[name] == nil:

@@ -124,6 +124,13 @@ func FuzzConfig(f *testing.F) {
 		f.Add(string(e.Config), string(e.SideFile))
 	}
 	f.Add(`{"architectures": ["LlamaForCausalLM"], "time_step_limit": [0.0, Infinity], `+small+`}`, "")
+	for _, quant := range []string{
+		`{"quant_method": "compressed-tensors", "config_groups": {"a": {"targets": ["re:.*mlp.*"], "weights": {"num_bits": 4, "type": "float", "group_size": 16}}}}`,
+		`{"quant_method": "gptq", "bits": 4, "dynamic": {"-:.*q_proj": {}, "+:.*": {"bits": 8}}, "modules_in_block_to_quantize": [["mlp.up_proj"]]}`,
+		`{"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {"model.layers.0.mlp": {"quant_algo": "FP8"}}}`,
+	} {
+		f.Add(`{"architectures": ["LlamaForCausalLM"], "quantization_config": `+quant+`, `+small+`}`, "")
+	}
 	f.Fuzz(func(t *testing.T, config, side string) {
 		d, err := read(config, side)
 		if err == nil && (d.Params() < 0 || d.ActiveParams() < 0) {

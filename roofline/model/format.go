@@ -6,12 +6,13 @@ import (
 
 	"decodegap/roofline"
 	"decodegap/roofline/nearest"
+	"decodegap/roofline/unit"
 )
 
 // Format is how a quantized matrix is stored.
 type Format struct {
 	Name  string
-	Bytes float64        // per weight, block scales included
+	Bytes unit.Bytes     // per weight, block scales included
 	Math  roofline.DType // narrowest type that multiplies it without loss
 }
 
@@ -42,7 +43,7 @@ func fp8Block(rows, columns int) Format {
 	if rows == 128 && columns == 128 {
 		return FP8Block
 	}
-	return Format{fmt.Sprintf("FP8 %dx%d", rows, columns), 1 + 4/float64(rows*columns), roofline.FP8}
+	return Format{fmt.Sprintf("FP8 %dx%d", rows, columns), unit.Bytes(1 + 4/float64(rows*columns)), roofline.FP8}
 }
 
 // intGroup is an integer format with one FP16 scale, and if asymmetric one
@@ -60,7 +61,7 @@ func intGroup(name string, bits, group int, zeros bool) Format {
 	if group > 0 {
 		label += fmt.Sprintf(" g%d", group)
 	}
-	return Format{strings.TrimSpace(label), bytes, roofline.BF16}
+	return Format{strings.TrimSpace(label), unit.Bytes(bytes), roofline.BF16}
 }
 
 // Assumable are the formats that --weights may assume for every matrix.

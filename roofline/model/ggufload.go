@@ -10,6 +10,7 @@ import (
 	"decodegap/roofline"
 	"decodegap/roofline/model/gguf"
 	"decodegap/roofline/nearest"
+	"decodegap/roofline/unit"
 )
 
 // ggufArch says how a GGUF architecture reads as one of our families.
@@ -243,7 +244,7 @@ func (a ggufArch) headers(f *gguf.File) *headers {
 		}
 		s.bytes += t.Bytes
 		s.weights += n
-		s.format.Bytes = float64(s.bytes) / float64(max(s.weights, 1))
+		s.format.Bytes = unit.Bytes(s.bytes) / unit.Bytes(max(s.weights, 1))
 	}
 	slices.Sort(h.sorted)
 	return h
@@ -298,7 +299,7 @@ func (a ggufArch) module(name string) string {
 // ggufFormat is how a GGUF type is stored and multiplied: quantized types meet
 // 8-bit activations, block-scaled FP4 its own unit.
 func ggufFormat(t gguf.Type) Format {
-	f := Format{Name: t.Name, Bytes: float64(t.Bytes) / float64(max(t.Block, 1)), Math: roofline.INT8}
+	f := Format{Name: t.Name, Bytes: unit.Bytes(t.Bytes) / unit.Bytes(max(t.Block, 1)), Math: roofline.INT8}
 	switch t.Name {
 	case "F32", "F64", "F16", "BF16":
 		f.Math = roofline.BF16

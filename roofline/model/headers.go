@@ -8,6 +8,7 @@ import (
 
 	"decodegap/roofline"
 	"decodegap/roofline/model/safetensors"
+	"decodegap/roofline/unit"
 )
 
 // headers is what a checkpoint's tensor headers say, by module path. Bytes
@@ -76,7 +77,7 @@ func newHeaders(tensors []tensor, absent []safetensors.Absent, q *Quant, implied
 		}
 		s.format, s.weights = storage(tensors[s.main-1], scale, q)
 		if s.weights > 0 {
-			s.format.Bytes = float64(s.bytes) / float64(s.weights)
+			s.format.Bytes = unit.Bytes(s.bytes) / unit.Bytes(s.weights)
 		}
 		return false
 	})
