@@ -107,7 +107,7 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 		}
 	}
 	err = s.choose(ctx, g.source, fitting, func(k *driver.Kernel, v variant, copy int) []*driver.Launch {
-		l := &driver.Launch{Kernel: k, Grid: v.resident * m.device.GPU().SMs, Block: v.warps * 32, Shared: v.shared, Dependent: v.order != ordered}
+		l := &driver.Launch{Kernel: k, Grid: v.grid(m.device.GPU()), Block: v.warps * 32, Shared: v.shared, Dependent: v.order != ordered}
 		g.arg(l, shape, w.Address(int64(copy)*int64(weights)), x.Address(0), y.Address(0), v.order)
 		return []*driver.Launch{l}
 	})

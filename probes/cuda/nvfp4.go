@@ -62,7 +62,7 @@ var nvfp4Kernel = gemv{
 	bytes: func(g matrix) unit.Bytes { return unit.Bytes(g.rows / unitRows * g.cols / unitCols * unitBytes) },
 	variants: func(h probes.Host, g matrix) []variant {
 		var all []variant
-		for _, v := range []struct{ warps, stages, resident int }{{8, 4, 2}, {8, 5, 1}, {8, 4, 1}, {16, 4, 1}} {
+		for _, v := range []struct{ warps, stages, resident int }{{8, 4, 2}, {8, 5, 2}, {8, 5, 1}, {8, 4, 1}, {16, 4, 1}, {16, 5, 1}} {
 			if g.cols/8 > 4*v.warps*32 {
 				continue // x is held in four vectors a thread while it is loaded
 			}

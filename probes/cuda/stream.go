@@ -53,10 +53,23 @@ var Read = probes.Probe{
 	Prepare: prepareRead,
 }
 
-// readVariants are how many blocks a multiprocessor gets: in the grid, for as
-// many as run at a time, or more.
-func streamVariants(entry string) []variant {
-	return []variant{{entry: entry, warps: 16, resident: 1}, {entry: entry, warps: 16, resident: 2}}
+// mostBlocks is the most blocks of a read for each multiprocessor.
+const mostBlocks = 8
+
+// readVariants are the ways of reading: which of them the memory likes best
+// differs between GPUs.
+func readVariants() []variant {
+	const ring = 16 * 3 * 4096 // read_ring's, of 16 warps
+	return []variant{
+		{entry: "read_words", warps: 16, resident: 1}, {entry: "read_words", warps: 16, resident: 2},
+		{entry: "read_words", warps: 16, resident: 2, waves: 2}, {entry: "read_words", warps: 16, resident: 2, waves: 4},
+		{entry: "read_runs", warps: 16, resident: 1}, {entry: "read_runs", warps: 16, resident: 2}, {entry: "read_runs", warps: 16, resident: 2, waves: 2},
+		{entry: "read_ring", warps: 16, resident: 1, shared: ring},
+	}
+}
+
+func copyVariants() []variant {
+	return []variant{{entry: "copy_words", warps: 16, resident: 1}, {entry: "copy_words", warps: 16, resident: 2}, {entry: "copy_words", warps: 16, resident: 2, waves: 2}}
 }
 
 func prepareRead(ctx context.Context, h probes.Host, c probes.Case) (_ probes.Subject, err error) {
@@ -75,7 +88,7 @@ func prepareRead(ctx context.Context, h probes.Host, c probes.Case) (_ probes.Su
 	if err != nil {
 		return nil, err
 	}
-	sums, err := s.allocate(h, int64(8*2*m.device.GPU().SMs))
+	sums, err := s.allocate(h, int64(8*mostBlocks*m.device.GPU().SMs))
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +98,9 @@ func prepareRead(ctx context.Context, h probes.Host, c probes.Case) (_ probes.Su
 		return nil, err
 	}
 	var blocks int
-	err = s.choose(ctx, "read", streamVariants("read_words"), func(k *driver.Kernel, v variant, _ int) []*driver.Launch {
-		blocks = v.resident * m.device.GPU().SMs
-		l := &driver.Launch{Kernel: k, Grid: blocks, Block: v.warps * 32}
+	err = s.choose(ctx, "read", readVariants(), func(k *driver.Kernel, v variant, _ int) []*driver.Launch {
+		blocks = v.grid(m.device.GPU())
+		l := &driver.Launch{Kernel: k, Grid: blocks, Block: v.warps * 32, Shared: v.shared}
 		return []*driver.Launch{l.Arg(from.Address(0), uint64(n/16), sums.Address(0))}
 	})
 	if err != nil {
@@ -161,8 +174,8 @@ func prepareCopy(ctx context.Context, h probes.Host, c probes.Case) (_ probes.Su
 	if err := to.Fill(poison); err != nil {
 		return nil, err
 	}
-	err = s.choose(ctx, "copy", streamVariants("copy_words"), func(k *driver.Kernel, v variant, _ int) []*driver.Launch {
-		l := &driver.Launch{Kernel: k, Grid: v.resident * m.device.GPU().SMs, Block: v.warps * 32}
+	err = s.choose(ctx, "copy", copyVariants(), func(k *driver.Kernel, v variant, _ int) []*driver.Launch {
+		l := &driver.Launch{Kernel: k, Grid: v.grid(m.device.GPU()), Block: v.warps * 32}
 		return []*driver.Launch{l.Arg(to.Address(0), from.Address(0), uint64(n/16))}
 	})
 	if err != nil {

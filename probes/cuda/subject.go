@@ -21,11 +21,13 @@ type subject struct {
 	kernel string // what runs
 	memory []*driver.Memory
 	output *driver.Memory // poisoned before each timing
+	begin  *driver.Launch // once in front of each graph, nil for nothing
 	graph  *driver.Graph
 	rounds int // of all copies in the graph
 	copies int
 	each   unit.Bytes
 	ran    bool
+	graphs int // run since the graph was made
 
 	// verify compares what the last copy's run left with float64 arithmetic.
 	verify func() (probes.Correctness, error)
@@ -49,11 +51,15 @@ func (s *subject) nodes(launch func(copy int) []*driver.Launch) error {
 		s.rounds = max(min(s.rounds, int(mostCaches*float64(s.m.device.GPU().L2)/round)), 1)
 	}
 	var all []*driver.Launch
+	if s.begin != nil {
+		all = append(all, s.begin)
+	}
 	for range s.rounds {
 		for c := range s.copies {
 			all = append(all, launch(c)...)
 		}
 	}
+	s.graphs = 0
 	var err error
 	s.graph, err = s.m.device.Graph(all)
 	return err
@@ -84,6 +90,7 @@ func (s *subject) Time(ctx context.Context, n int) ([]float64, error) {
 		return nil, err
 	}
 	s.ran = true
+	s.graphs += times
 	return slices.Repeat([]float64{seconds / float64(times*s.runs())}, n), nil
 }
 
@@ -119,10 +126,14 @@ func (s *subject) allocate(h probes.Host, size int64) (*driver.Memory, error) {
 type variant struct {
 	entry    string
 	warps    int
-	resident int // blocks of a multiprocessor, all of which the grid holds
+	resident int // blocks that a multiprocessor runs at a time
+	waves    int // of such blocks in the grid; 0 for one
 	shared   int // bytes of dynamic shared memory of a block
 	order    uint32
 }
+
+// grid is the launch's blocks.
+func (v variant) grid(g probes.GPU) int { return g.SMs * v.resident * max(v.waves, 1) }
 
 // The orders of device.h: when a kernel lets its successor start.
 const (
@@ -132,7 +143,7 @@ const (
 )
 
 func (v variant) String() string {
-	name := fmt.Sprintf("%s, %s", v.entry, plural(v.resident, "block"))
+	name := fmt.Sprintf("%s, %s", v.entry, plural(v.resident*max(v.waves, 1), "block"))
 	switch v.order {
 	case early:
 		name += ", successor started early"

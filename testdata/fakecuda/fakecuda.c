@@ -180,7 +180,9 @@ static result execute(const launch *l) {
 	if (!strcmp(l->name, "fill_words")) {
 		uint64_t *p = (uint64_t *)(uintptr_t)l->p[0];
 		for (uint64_t i = 0; i < l->p[1]; i++) p[i] = random_word(l->p[2], i);
-	} else if (!strcmp(l->name, "read_words")) {
+	} else if (!strcmp(l->name, "count")) {
+		*(uint32_t *)(uintptr_t)l->p[0] += 1;
+	} else if (!strncmp(l->name, "read_", 5)) {
 		const uint64_t *p = (const uint64_t *)(uintptr_t)l->p[0];
 		uint64_t sum = 0, *out = (uint64_t *)(uintptr_t)l->p[2];
 		for (uint64_t i = 0; i < 2 * l->p[1]; i++) sum ^= p[i];
@@ -212,8 +214,8 @@ result cuLaunchKernel(word f, unsigned gx, unsigned gy, unsigned gz, unsigned bx
 	(void)gy; (void)gz; (void)bx; (void)by; (void)bz; (void)shared; (void)s; (void)extra;
 	launch l = {(const char *)f, gx, {0}};
 	// Only the kernels executed above have their parameters read.
-	int n = !strcmp(l.name, "hold") ? 1 : 3;
-	for (int i = 0; i < n; i++) memcpy(&l.p[i], parameters[i], 8);
+	int n = !strncmp(l.name, "read_", 5) || !strncmp(l.name, "copy_", 5) || !strncmp(l.name, "fill_", 5) ? 3 : 1;
+	for (int i = 0; i < n; i++) memcpy(&l.p[i], parameters[i], 8); // ours lie in words of eight bytes
 	return start(&l);
 }
 #ifndef WITHOUT_LAUNCH_EX

@@ -166,6 +166,37 @@ func (d *Device) Time(ctx context.Context, deadline time.Duration, hold *Launch,
 	return float64(ms) * 1e-3, err
 }
 
+// TimeStream enqueues launches one after another without a graph, and returns
+// the seconds from the first to the end of the last by the GPU's events, and
+// those that the host needed to enqueue them.
+func (d *Device) TimeStream(ctx context.Context, deadline time.Duration, launches []*Launch) (gpu, host float64, err error) {
+	err = d.do("enqueue launches", func() error {
+		t := d.lib.t
+		if err := d.check("cuEventRecord", C.dgc_cuEventRecord(t, d.begin, d.stream)); err != nil {
+			return err
+		}
+		begin := time.Now()
+		for _, l := range launches {
+			if err := l.enqueue(d); err != nil {
+				return err
+			}
+		}
+		host = time.Since(begin).Seconds()
+		return d.check("cuEventRecord", C.dgc_cuEventRecord(t, d.end, d.stream))
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := d.wait(ctx, deadline, "timed launches"); err != nil {
+		return 0, 0, err
+	}
+	var ms C.float
+	err = d.do("cuEventElapsedTime", func() error {
+		return d.check("cuEventElapsedTime", C.dgc_cuEventElapsedTime(d.lib.t, &ms, d.begin, d.end))
+	})
+	return float64(ms) * 1e-3, host, err
+}
+
 // Finish waits until all that was enqueued has ended.
 func (d *Device) Finish(ctx context.Context, deadline time.Duration) error {
 	err := d.do("cuEventRecord", func() error {

@@ -34,7 +34,7 @@ DEVICE void gemv(const char *w, const char *x, float *y, u32 rows, u32 units, u3
 	const u32 ring = shared_address(memory) + warp * STAGES * UNIT + lane * 16;
 	const char *next = w + ((u64)row0 * units + first) * UNIT + lane * 16;
 	u32 left = count;
-	auto issue = [&](u32 slot) {
+	auto issue = [&](u32 slot) INLINE {
 		if (left > 0) {
 #pragma unroll
 			for (int c = 0; c < 4; c++) copy16(ring + slot * UNIT + c * 512, next + c * 512);
@@ -61,7 +61,7 @@ DEVICE void gemv(const char *w, const char *x, float *y, u32 rows, u32 units, u3
 
 	u32 row = first / units, unit = first - row * units, slot = 0, free = STAGES - 1;
 	float sum[4] = {0, 0, 0, 0};
-	auto finish_row = [&] {
+	auto finish_row = [&]() INLINE {
 		float v = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 		for (int m = 16; m; m >>= 1) v += shuffle_xor(v, m);
 		if (lane == 0) add_shared(sums + row * 4, v);

@@ -12,6 +12,7 @@ typedef unsigned long long u64;
 #define __shared__ __attribute__((shared))
 #define __launch_bounds__(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #define KERNEL extern "C" __global__ void
+#define INLINE __attribute__((always_inline)) // of a lambda: a call would keep what it captures in memory
 #define DEVICE __device__ static inline __attribute__((always_inline))
 
 struct alignas(16) uint4 { u32 x, y, z, w; };
@@ -30,6 +31,16 @@ DEVICE u32 shuffle_xor(u32 v, int mask) { return __nvvm_shfl_sync_bfly_i32(~0u, 
 DEVICE float shuffle_xor(float v, int mask) { return __nvvm_shfl_sync_bfly_f32(~0u, v, mask, 31); }
 DEVICE u32 shuffle(u32 v, int lane) { return __nvvm_shfl_sync_idx_i32(~0u, v, lane, 31); }
 DEVICE float shuffle(float v, int lane) { return __nvvm_shfl_sync_idx_f32(~0u, v, lane, 31); }
+DEVICE u32 warp_max(u32 v) {
+	u32 r;
+	asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(v));
+	return r;
+}
+DEVICE u32 warp_min(u32 v) {
+	u32 r;
+	asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(v));
+	return r;
+}
 DEVICE bool any(bool p) { return __nvvm_vote_any_sync(~0u, p); }
 
 // ---- global memory
@@ -45,6 +56,11 @@ DEVICE uint4 load_once(const void *p) {
 DEVICE uint4 load_l2(const void *p) {
 	uint4 r;
 	asm volatile("ld.global.cg.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p) : "memory");
+	return r;
+}
+DEVICE uint2 load_l2_pair(const void *p) {
+	uint2 r;
+	asm volatile("ld.global.cg.v2.u32 {%0,%1}, [%2];" : "=r"(r.x), "=r"(r.y) : "l"(p) : "memory");
 	return r;
 }
 DEVICE u32 load_l2_word(const void *p) {

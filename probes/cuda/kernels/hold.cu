@@ -17,3 +17,6 @@ KERNEL nothing(u32 dependent) {
 		wait_predecessor();
 	}
 }
+
+// One more: that all nodes before it ran.
+KERNEL count(u32 *p) { *p += 1; }

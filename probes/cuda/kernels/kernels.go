@@ -44,6 +44,10 @@ var Builds = []Build{
 	{"bf16_gemv", SM90},
 	{"nvfp4_gemv", SM80},
 	{"nvfp4_gemv", SM90},
+	{"bf16_gqa", SM80},
+	{"bf16_gqa", SM90},
+	{"router", SM80},
+	{"router", SM90},
 }
 
 // Name is the PTX file's.

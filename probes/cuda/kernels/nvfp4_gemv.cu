@@ -18,7 +18,7 @@ DEVICE void gemv(const char *w, const char *x, float *y, u32 tiles, u32 units, f
 	// At most four vectors of x a thread, all of them under way at once.
 	uint4 part[4];
 	const u32 vectors = units * 32;
-	auto load_x = [&] {
+	auto load_x = [&]() INLINE {
 #pragma unroll
 		for (int k = 0; k < 4; k++)
 			if (thread() + k * WARPS * 32 < vectors) part[k] = load_l2(x + (thread() + k * WARPS * 32) * 16);
@@ -28,7 +28,7 @@ DEVICE void gemv(const char *w, const char *x, float *y, u32 tiles, u32 units, f
 	const u32 ring = shared_address(memory) + warp * STAGES * UNIT;
 	const char *next = w + ((u64)tile0 * units + first) * UNIT;
 	u32 left = count;
-	auto issue = [&](u32 slot) {
+	auto issue = [&](u32 slot) INLINE {
 		if (left > 0) {
 			const u32 to = ring + slot * UNIT;
 #pragma unroll
@@ -58,7 +58,7 @@ DEVICE void gemv(const char *w, const char *x, float *y, u32 tiles, u32 units, f
 	const u32 step0 = g == t ? 512 : 0, step1 = g == t + 4 ? 512 : 0;
 	u32 x0 = step0 ? xs + t * 64 + unit * 512 : zeros, x1 = step1 ? xs + t * 64 + 32 + unit * 512 : zeros;
 	float y0 = 0, y1 = 0;
-	auto finish_tile = [&] {
+	auto finish_tile = [&]() INLINE {
 		for (int m = 1; m < 4; m <<= 1) {
 			y0 += shuffle_xor(y0, m);
 			y1 += shuffle_xor(y1, m);
@@ -105,3 +105,4 @@ DEVICE void gemv(const char *w, const char *x, float *y, u32 tiles, u32 units, f
 GEMV(8, 4, 2)
 GEMV(8, 5, 2)
 GEMV(16, 4, 1)
+GEMV(16, 5, 1)
