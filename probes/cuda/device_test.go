@@ -114,9 +114,9 @@ func TestDeviceHang(t *testing.T) {
 }
 
 // TestDeviceChecks has each probe run one graph of each case and its output
-// checked, without timing: what compute-sanitizer can go over.
+// checked, without timing: what compute-sanitizer can go over, slowly.
 func TestDeviceChecks(t *testing.T) {
-	m, err := Open("", 0, 0)
+	m, err := Open("", 0, 5*time.Minute)
 	if errors.Is(err, probes.ErrUnsupported) {
 		t.Skipf("no GPU to test on: %v", err)
 	}
