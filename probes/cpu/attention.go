@@ -101,11 +101,9 @@ func attentionCost(c probes.Case) probes.Case {
 
 // attentionShape is what a case asks for.
 func attentionShape(c probes.Case) (a attention, kv cache, lengths []int, err error) {
-	var size [6]int
-	for i, name := range []string{"heads", "kv_heads", "head_dim", "tokens", "batch", "page"} {
-		if size[i], err = value(c, name); err != nil {
-			return
-		}
+	size, err := values(c, "heads", "kv_heads", "head_dim", "tokens", "batch", "page")
+	if err != nil {
+		return
 	}
 	lengths = make([]int, size[4])
 	for i := range lengths {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"unsafe"
 
 	"decodegap/probes"
 )
@@ -64,13 +65,17 @@ func (s *subject) float32s(n int, most float32, seed uint64) (*memory, []float32
 	return m, v, nil
 }
 
-// value is a size of a case's shape, which must have it.
-func value(c probes.Case, name string) (int, error) {
-	v, ok := c.Shape[name]
-	if !ok || v < 1 {
-		return 0, fmt.Errorf("case %q: its shape has no %q", c.Name, name)
+// values are sizes of a case's shape, which must have them.
+func values(c probes.Case, names ...string) ([]int, error) {
+	var out []int
+	for _, name := range names {
+		v, ok := c.Shape[name]
+		if !ok || v < 1 {
+			return nil, fmt.Errorf("case %q: its shape has no %q", c.Name, name)
+		}
+		out = append(out, v)
 	}
-	return v, nil
+	return out, nil
 }
 
 // duplicate writes one memory over another of its size, by all threads, so
@@ -84,4 +89,44 @@ func (p *Pool) duplicate(ctx context.Context, to, from *memory) error {
 	o.x, o.y = from.at, to.at
 	_, _, err := p.run(ctx, g, 0, 1, false)
 	return err
+}
+
+// rows allocates n activations for each of out and returns where they lie.
+func (s *subject) rows(n int, out ...*[]float32) ([]unsafe.Pointer, error) {
+	var at []unsafe.Pointer
+	for i, o := range out {
+		m, v, err := s.float32s(n, 2, uint64(i+1))
+		if err != nil {
+			return nil, err
+		}
+		*o = v
+		at = append(at, m.at)
+	}
+	return at, nil
+}
+
+// weights is n BF16 values around 1.
+func (s *subject) weights(n int) (*memory, error) {
+	m, err := s.allocate(int64(2 * n))
+	if err != nil {
+		return nil, err
+	}
+	r := rand.New(rand.NewPCG(9, 2))
+	for i := range n {
+		of[uint16](m)[i] = toBF16(0.5 + r.Float32())
+	}
+	return m, nil
+}
+
+// rowBound is the relative error that float32 may leave in a row.
+const rowBound = 2e-6
+
+// compareRows holds rows of size values against what want says of the row
+// that begins at value at.
+func (s *subject) compareRows(size int, got []float32, want func(at int) []float64) probes.Correctness {
+	var worst probes.Correctness
+	for at := 0; at < len(got); at += size {
+		worst = join(worst, compare(got[at:][:size], want(at), rowBound))
+	}
+	return worst
 }

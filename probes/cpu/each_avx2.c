@@ -4,5 +4,8 @@
 #include "rows_vec.h"
 #include "heads_vec.h"
 #include "argmax_vec.h"
+#include "sample_vec.h"
+#include "route_vec.h"
+#include "reduce_vec.h"
 #include "attention_vec.h"
 #endif

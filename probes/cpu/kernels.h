@@ -75,6 +75,27 @@ enum dg_kind {
 	// equals the first.
 	DG_HIGHEST,
 	DG_PICK,
+
+	// Sampling, after DG_HIGHEST with the scratch of dg_sample_scratch: tokens
+	// by falling logit, cut after the n0 highest (0: all), then where f1 of
+	// their probability is reached (1: all), at 1/f0 the temperature. DG_DRAW
+	// leaves in y the int32 token where x3[row] in [0, 1) of the rest falls.
+	DG_TALLY,
+	DG_DRAW,
+
+	// A router: the n0 best of cols experts for each of m tokens, by the
+	// float32 logits x, into the int32 y[m][n0] and float32 weights y2[m][n0].
+	// n3: flags of enum dg_route. Biases w (float32, NULL: none) count in the
+	// choice alone. With n1 > 1 groups of experts only the n2 best groups are
+	// chosen from. f0 multiplies the weights. Of equals the first.
+	DG_ROUTE,
+
+	// The sum over parts of their rows of cols at x, n0 values apart, into a
+	// row of each part at y: at once, or a slice a part into y2 and then, next,
+	// all slices to all.
+	DG_REDUCE,
+	DG_REDUCE_SLICE,
+	DG_REDUCE_SPREAD,
 	DG_KINDS
 };
 
@@ -103,6 +124,8 @@ static inline int dg_cancelled(const dg_op *op) {
 
 enum dg_rope { DG_ROPE_NONE, DG_ROPE_NEOX, DG_ROPE_INTERLEAVED };
 enum dg_activation { DG_SILU, DG_GELU };
+enum dg_route { DG_ROUTE_SIGMOID = 1, DG_ROUTE_TWO = 2, DG_ROUTE_RENORMALISE = 4 }; // TWO: a group counts its two best, else one
+enum { DG_EXPERTS = 1024 };  // the most of a router
 enum { DG_HEAD_MAX = 1024 }; // values of a head
 
 // The highest value of a run and where it is.
@@ -135,6 +158,10 @@ void dg_pool_free(dg_pool *p);
 // when *cancel becomes nonzero; returns the programs that were completed.
 int dg_pool_run(dg_pool *p, const dg_op *ops, int nops, int programs,
                 int64_t *op_ns, int64_t *run_ns, const int *cancel);
+
+// Nanoseconds from the call until all threads of a sleeping pool run, n times,
+// with pause_ns of sleep before each. Returns how many were timed.
+int dg_pool_wake(dg_pool *p, int n, int64_t pause_ns, int64_t *ns, const int *cancel);
 
 // Raises the flag that dg_pool_run looks at.
 static inline void dg_flag(int *cancel) { __atomic_store_n(cancel, 1, __ATOMIC_RELAXED); }

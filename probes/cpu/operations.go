@@ -26,7 +26,7 @@ type maker struct {
 }
 
 // op is an operation of a kind with nothing else set.
-func (m maker) op(kind C.int) (C.dg_op, error) {
+func (m maker) op(kind C.int) (op, error) {
 	_, run, err := choose(kind, m.isa)
 	return C.dg_op{run: run}, err
 }
@@ -38,7 +38,7 @@ type attention struct {
 	scale  float32 // of the scores, 0: 1/√dim
 }
 
-func (m maker) attentionOp(kind C.int, a attention, c *cache, s *sequences) (C.dg_op, error) {
+func (m maker) attentionOp(kind C.int, a attention, c *cache, s *sequences) (op, error) {
 	op, err := m.op(kind)
 	if err != nil {
 		return op, err
@@ -70,8 +70,8 @@ func (m maker) attentionScratch(a attention, c *cache, s *sequences) (int64, err
 // attention reads the cache once for queries q [sequences][heads][dim] and
 // writes out [sequences][heads][value dim]: two operations, the second adds up
 // what several threads had of one head.
-func (m maker) attention(a attention, c *cache, s *sequences, q, out, scratch unsafe.Pointer) ([]C.dg_op, error) {
-	ops := make([]C.dg_op, 2)
+func (m maker) attention(a attention, c *cache, s *sequences, q, out, scratch unsafe.Pointer) ([]op, error) {
+	ops := make([]op, 2)
 	for i, kind := range []C.int{c.kind(C.DG_ATTENTION_BF16, C.DG_ATTENTION_FP8), c.kind(C.DG_MERGE_BF16, C.DG_MERGE_FP8)} {
 		op, err := m.attentionOp(kind, a, c, s)
 		if err != nil {
@@ -124,7 +124,7 @@ func ropeTable(table []float32, positions, dims int, base float64) {
 // keys, values): queries go to q, keys and values into the cache at each
 // sequence's last token. norm, if not nil, holds the BF16 weights of the
 // query norm, then of the key norm, dim each, to which offset is added.
-func (m maker) heads(heads int, c *cache, s *sequences, r rope, qkv, q, norm unsafe.Pointer, epsilon, offset float32) (C.dg_op, error) {
+func (m maker) heads(heads int, c *cache, s *sequences, r rope, qkv, q, norm unsafe.Pointer, epsilon, offset float32) (op, error) {
 	op, err := m.op(c.kind(C.DG_HEADS_BF16, C.DG_HEADS_FP8))
 	if err != nil {
 		return op, err
@@ -148,7 +148,7 @@ func (c *cache) append(op *C.dg_op, s *sequences, epsilon, offset float32) {
 
 // latent takes compressed rows [sequences][dim]: the first values are
 // normalised with the BF16 weights norm, the rest rotated, and both appended.
-func (m maker) latent(c *cache, s *sequences, r rope, x, norm unsafe.Pointer, epsilon, offset float32) (C.dg_op, error) {
+func (m maker) latent(c *cache, s *sequences, r rope, x, norm unsafe.Pointer, epsilon, offset float32) (op, error) {
 	op, err := m.op(c.kind(C.DG_LATENT_BF16, C.DG_LATENT_FP8))
 	if err != nil {
 		return op, err
@@ -169,7 +169,7 @@ type rows struct {
 }
 
 // rope rotates heads of dim values from x to y, which may be the same.
-func (m maker) rope(r rope, s *sequences, heads, dim int, x, y rows) (C.dg_op, error) {
+func (m maker) rope(r rope, s *sequences, heads, dim int, x, y rows) (op, error) {
 	op, err := m.op(C.DG_ROPE)
 	op.m, op.rows, op.cols = C.int64_t(s.n), C.int64_t(heads), C.int64_t(dim)
 	op.n0, op.n1, op.n3, op.n4 = C.int64_t(x.token), C.int64_t(x.head), C.int64_t(y.token), C.int64_t(y.head)
@@ -183,7 +183,7 @@ func (m maker) rope(r rope, s *sequences, heads, dim int, x, y rows) (C.dg_op, e
 // norm is RMSNorm of tokens rows of size values: y = (x + add)·r·(w + offset),
 // and sum = x + add. add and sum may be nil; sum must be neither x nor add,
 // since every thread reads all of them.
-func (m maker) norm(tokens, size int, x, add, w, y, sum unsafe.Pointer, epsilon, offset float32) (C.dg_op, error) {
+func (m maker) norm(tokens, size int, x, add, w, y, sum unsafe.Pointer, epsilon, offset float32) (op, error) {
 	op, err := m.op(C.DG_NORM)
 	if err == nil && sum != nil && (sum == x || sum == add) {
 		err = fmt.Errorf("the sum of a norm over its own input")
@@ -195,7 +195,7 @@ func (m maker) norm(tokens, size int, x, add, w, y, sum unsafe.Pointer, epsilon,
 }
 
 // add is y = a + b over n values; y may be a or b.
-func (m maker) add(n int, a, b, y unsafe.Pointer) (C.dg_op, error) {
+func (m maker) add(n int, a, b, y unsafe.Pointer) (op, error) {
 	op, err := m.op(C.DG_SUM)
 	op.m, op.cols, op.x, op.x2, op.y = 1, C.int64_t(n), a, b, y
 	return op, err
@@ -209,7 +209,7 @@ const (
 
 // activate is y = f(gate)·up, f being silu or gelu; rows of gate and of up
 // begin stride values apart: 2·size where they are halves of one row.
-func (m maker) activate(f, tokens, size, stride int, gate, up, y unsafe.Pointer) (C.dg_op, error) {
+func (m maker) activate(f, tokens, size, stride int, gate, up, y unsafe.Pointer) (op, error) {
 	op, err := m.op(C.DG_ACTIVATE)
 	op.m, op.cols, op.n0, op.n1 = C.int64_t(tokens), C.int64_t(size), C.int64_t(stride), C.int64_t(f)
 	op.x, op.x2, op.y = gate, up, y
@@ -217,23 +217,8 @@ func (m maker) activate(f, tokens, size, stride int, gate, up, y unsafe.Pointer)
 }
 
 // embed is y[token] = row ids[token] of the BF16 table, ids being int32.
-func (m maker) embed(tokens, size int, table, ids, y unsafe.Pointer) (C.dg_op, error) {
+func (m maker) embed(tokens, size int, table, ids, y unsafe.Pointer) (op, error) {
 	op, err := m.op(C.DG_EMBED)
 	op.m, op.cols, op.w, op.x, op.y = C.int64_t(tokens), C.int64_t(size), table, ids, y
 	return op, err
-}
-
-// argmaxScratch is the bytes that argmax needs beside its operands.
-func (m maker) argmaxScratch(tokens int) int64 {
-	return int64(tokens*m.threads) * int64(unsafe.Sizeof(C.dg_highest{}))
-}
-
-// argmax writes the int32 index of each row's highest logit to ids: the first
-// of equals. Two operations.
-func (m maker) argmax(tokens, size int, logits, ids, scratch unsafe.Pointer) ([]C.dg_op, error) {
-	op, err := m.op(C.DG_HIGHEST)
-	op.m, op.cols, op.x, op.y, op.scratch = C.int64_t(tokens), C.int64_t(size), logits, ids, scratch
-	pick := op
-	pick.run = C.dg_find(C.DG_PICK, C.DG_SCALAR)
-	return []C.dg_op{op, pick}, err
 }

@@ -193,6 +193,30 @@ int dg_pool_run(dg_pool *p, const dg_op *ops, int nops, int programs,
 	return (int)(done / nops);
 }
 
+int dg_pool_wake(dg_pool *p, int n, int64_t pause_ns, int64_t *ns, const int *cancel) {
+	cpu_set_t before;
+	int pinned = p->workers[0].cpu >= 0 && !pthread_getaffinity_np(pthread_self(), sizeof before, &before);
+	if (pinned)
+		pin(p->workers[0].cpu);
+	int i = 0;
+	for (; i < n && !(cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)); i++) {
+		struct timespec pause = {.tv_nsec = pause_ns};
+		nanosleep(&pause, NULL);
+		int64_t begin = now_ns();
+		pthread_mutex_lock(&p->lock);
+		p->total = 0;
+		p->job++;
+		pthread_cond_broadcast(&p->wake);
+		pthread_mutex_unlock(&p->lock);
+		barrier_wait(&p->barrier, p->threads);
+		ns[i] = now_ns() - begin;
+		barrier_wait(&p->barrier, p->threads); // as work ends
+	}
+	if (pinned)
+		pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+	return i;
+}
+
 enum { HUGE = 2 << 20 };
 
 void *dg_alloc(size_t bytes) {

@@ -3,10 +3,14 @@
 package cpu
 
 import (
+	"fmt"
 	"math"
+	"unsafe"
 
 	"decodegap/probes"
 )
+
+func ptr[T any](p *T) unsafe.Pointer { return unsafe.Pointer(p) }
 
 // bf16 is the value of stored BF16 bits.
 func bf16(v uint16) float64 { return float64(math.Float32frombits(uint32(v) << 16)) }
@@ -28,6 +32,30 @@ func (c *cache) readRow(m *memory, row int, out []float64, scale float64) {
 	for i, v := range of[uint16](m)[row*len(out):][:len(out)] {
 		out[i] = bf16(v)
 	}
+}
+
+// holds says whether a row of keys or values is want, rounded to the format.
+func (c *cache) holds(m *memory, row int, want []float64) error {
+	scale, half := 1.0, 1.0/256 // half the relative step of BF16, of E4M3
+	if c.format == "FP8" {
+		half = 1.0 / 16
+		if scale = float64(c.kScale); m == c.v {
+			scale = float64(c.vScale)
+		}
+	}
+	got := make([]float64, len(want))
+	c.readRow(m, row, got, scale)
+	for i, w := range want {
+		// Float32 before rounding has its error; subnormals of E4M3 are 2⁻⁹ apart.
+		bound := math.Abs(w)*(half+1e-5) + 1e-6
+		if c.format == "FP8" {
+			bound += scale / 1023
+		}
+		if d := math.Abs(got[i] - w); !(d <= bound) {
+			return fmt.Errorf("value %d is stored as %g, not %g", i, got[i], w)
+		}
+	}
+	return nil
 }
 
 // attend is attention of one query head of one sequence in float64, on the
@@ -77,6 +105,54 @@ func attend(a attention, c *cache, s *sequences, sequence, head int, q []float32
 		out[i] /= sum
 	}
 	return out
+}
+
+// normalised is RMSNorm in float64 on the stored weights.
+func normalised(x []float64, w []uint16, epsilon, offset float64) []float64 {
+	squares := 0.0
+	for _, v := range x {
+		squares += v * v
+	}
+	r := 1 / math.Sqrt(squares/float64(len(x))+epsilon)
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = v * r * (bf16(w[i]) + offset)
+	}
+	return out
+}
+
+// widen is x in float64.
+func widen(x []float32) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// rotated turns the pairs of x in float64.
+func rotated(x []float64, r rope, position int, base float64) []float64 {
+	out := append([]float64(nil), x...)
+	for i := range r.dims / 2 {
+		a, b := i, r.dims/2+i
+		if r.style == ropeInterleaved {
+			a, b = 2*i, 2*i+1
+		}
+		sin, cos := math.Sincos(float64(position) * math.Pow(base, -2*float64(i)/float64(r.dims)))
+		out[a], out[b] = x[a]*cos-x[b]*sin, x[b]*cos+x[a]*sin
+	}
+	return out
+}
+
+// ropeBase is the base of rotary tables of probes and tests.
+const ropeBase = 1e4
+
+// activated is f(gate)·up in float64.
+func activated(f int, gate, up float64) float64 {
+	if f == gelu {
+		return gate / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(gate+0.044715*gate*gate*gate))) * up
+	}
+	return gate / (1 + math.Exp(-gate)) * up
 }
 
 // smallestNormal is float32's: below it kernels may say zero.

@@ -10,28 +10,6 @@ import (
 
 var widths = []int{1, 15, 16, 17, 64, 80, 129, 1000, 4096}
 
-// normalised is RMSNorm in float64 on the stored weights.
-func normalised(x []float64, w []uint16, epsilon, offset float64) []float64 {
-	squares := 0.0
-	for _, v := range x {
-		squares += v * v
-	}
-	r := 1 / math.Sqrt(squares/float64(len(x))+epsilon)
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = v * r * (bf16(w[i]) + offset)
-	}
-	return out
-}
-
-func widen(x []float32) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = float64(v)
-	}
-	return out
-}
-
 func TestNorm(t *testing.T) {
 	everywhere(t, func(b bench) {
 		for _, size := range widths {
@@ -90,14 +68,8 @@ func TestAdd(t *testing.T) {
 }
 
 func TestActivate(t *testing.T) {
-	forms := map[int]func(float64) float64{
-		silu: func(x float64) float64 { return x / (1 + math.Exp(-x)) },
-		gelu: func(x float64) float64 {
-			return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
-		},
-	}
 	everywhere(t, func(b bench) {
-		for f, form := range forms {
+		for _, f := range []int{silu, gelu} {
 			for _, size := range widths {
 				for _, most := range []float32{0, 2, 300} {
 					const tokens = 2
@@ -109,7 +81,7 @@ func TestActivate(t *testing.T) {
 					b.eachRow(fmt.Sprintf("activation %d of %d, ±%g", f, size, most), size, y, func(at int) []float64 {
 						row, out := x[2*at:][:2*size], make([]float64, size)
 						for i := range out {
-							out[i] = form(float64(row[i])) * float64(row[size+i])
+							out[i] = activated(f, float64(row[i]), float64(row[size+i]))
 						}
 						return out
 					})

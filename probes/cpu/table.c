@@ -45,6 +45,12 @@ EACH(add);
 EACH(activate);
 EACH(embed);
 EACH(highest);
+EACH(tally);
+EACH(draw);
+EACH(route);
+EACH(reduce);
+EACH(reduce_slice);
+EACH(reduce_spread);
 KERNEL(dg_pick);
 
 static const dg_kernel table[DG_KINDS][DG_ISAS] = {
@@ -88,6 +94,12 @@ static const dg_kernel table[DG_KINDS][DG_ISAS] = {
 	[DG_ACTIVATE] = ALL(activate),
 	[DG_EMBED] = ALL(embed),
 	[DG_HIGHEST] = ALL(highest),
+	[DG_TALLY] = ALL(tally),
+	[DG_DRAW] = ALL(draw),
+	[DG_ROUTE] = ALL(route),
+	[DG_REDUCE] = ALL(reduce),
+	[DG_REDUCE_SLICE] = ALL(reduce_slice),
+	[DG_REDUCE_SPREAD] = ALL(reduce_spread),
 	[DG_PICK] = {[DG_SCALAR] = dg_pick},
 };
 

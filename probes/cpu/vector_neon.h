@@ -23,9 +23,9 @@ FN vec v_sub(vec a, vec b) { return vsubq_f32(a, b); }
 FN vec v_mul(vec a, vec b) { return vmulq_f32(a, b); }
 FN vec v_div(vec a, vec b) { return vdivq_f32(a, b); }
 FN vec v_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); }
-FN vec v_max(vec a, vec b) { return vmaxq_f32(a, b); }
+FN vec v_max(vec a, vec b) { return vmaxnmq_f32(a, b); } // of a NaN and a number the number
 FN float v_sum(vec a) { return vaddvq_f32(a); }
-FN float v_highest(vec a) { return vmaxvq_f32(a); }
+FN float v_highest(vec a) { return vmaxnmvq_f32(a); }
 
 FN unsigned lanes_set(uint32x4_t mask) {
 	static const uint32_t bit[4] = {1, 2, 4, 8};
