@@ -45,7 +45,7 @@ func TestRoute(t *testing.T) {
 				}
 				b.run(one(b.route(r, tokens, at, p, ids.at, weightsAt)))
 				for token := range tokens {
-					err := routed(r, x[token*r.experts:][:r.experts], values, of[int32](ids)[token*r.topK:][:r.topK], weights[token*r.topK:][:r.topK])
+					err := routedAs(r, x[token*r.experts:][:r.experts], values, of[int32](ids)[token*r.topK:][:r.topK], weights[token*r.topK:][:r.topK])
 					if err != nil {
 						b.Errorf("%+v, biased %v, token %d: %v", r, biased, token, err)
 					}

@@ -12,9 +12,9 @@ import (
 // near is how far two scores may be apart for float32 to see them otherwise.
 const near = 2e-6
 
-// routed checks one token's experts and weights against float64: each expert
+// routedAs checks one token's experts and weights against float64: each expert
 // must be the best that is left, or so near it that float32 cannot tell.
-func routed(r router, logits, bias []float32, ids []int32, weights []float32) error {
+func routedAs(r router, logits, bias []float32, ids []int32, weights []float32) error {
 	n := r.experts
 	score, choice := make([]float64, n), make([]float64, n)
 	top, total := float64(slices.Max(logits)), 0.0

@@ -79,7 +79,7 @@ func prepareRouter(ctx context.Context, h probes.Host, c probes.Case) (probes.Su
 	}
 	s.verify = func(int) (probes.Correctness, error) {
 		for token := range tokens {
-			err := routed(r, logits[token*r.experts:][:r.experts], bias,
+			err := routedAs(r, logits[token*r.experts:][:r.experts], bias,
 				of[int32](ids)[token*r.topK:][:r.topK], weights[token*r.topK:][:r.topK])
 			if err != nil {
 				return probes.Correctness{}, fmt.Errorf("token %d: %w", token, err)
