@@ -53,8 +53,11 @@ type Step struct {
 type stepLayer struct {
 	qkv, out *Weights
 	bias     [4]*memory // of qkv, out, up with gate, down; nil without
-	upGate   *Weights
+	upGate   *Weights   // of the dense block, or the shared expert
 	down     *Weights
+	router   *Weights // with experts alone
+	experts  *Experts
+	chosen   *memory // int32 [batch][top k]
 	cache    *cache
 	norms    [2]unsafe.Pointer
 	headNorm unsafe.Pointer // query norm then key norm, nil without
@@ -82,7 +85,7 @@ func NewStep(ctx context.Context, h probes.Host, plan *decode.Plan, o StepOption
 	}
 	n := o.Copies
 	if n == 0 {
-		if n, err = copies(h, one); err != nil {
+		if n, err = stepCopies(h, plan, o); err != nil {
 			return nil, err
 		}
 	}
@@ -173,6 +176,30 @@ func stepBytes(p *decode.Plan, o StepOptions) (unit.Bytes, error) {
 		sum += unit.Bytes(2 * element * tokens * float64(l.Attention.KVHeads*l.Attention.HeadDim))
 	}
 	return sum, nil
+}
+
+// stepCopies is how many whole models, each with all its experts, keep what a
+// step reads of one of them cold.
+func stepCopies(h probes.Host, p *decode.Plan, o StepOptions) (int, error) {
+	held, err := stepBytes(p, o)
+	if err != nil {
+		return 0, err
+	}
+	read := held
+	for _, l := range p.Layers {
+		if m := l.Mixture; m != nil {
+			share := roofline.DistinctExperts(m.Experts, m.TopK, o.Batch) / float64(m.Experts)
+			for _, e := range m.Expert.Matrices() {
+				f, block, err := stepFormat(e.Format)
+				if err != nil {
+					return 0, err
+				}
+				read -= unit.Bytes(float64(m.Experts) * (1 - share) * float64(weightsSize(f, e.Rows, e.Cols, block)))
+			}
+		}
+	}
+	h.Budget *= read / held // the budget holds so much of what is read
+	return copies(h, read)
 }
 
 // stepFormat is the packed format of a stored one: the same bytes, scales

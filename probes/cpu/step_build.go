@@ -31,6 +31,8 @@ type stepBuilder struct {
 	normal, qkv, q  unsafe.Pointer
 	attended, added unsafe.Pointer
 	wide, active    unsafe.Pointer
+	scores, shares  unsafe.Pointer // of a router: logits, weights of the chosen
+	inner           unsafe.Pointer // between an expert's matrices
 	scratch         unsafe.Pointer
 }
 
@@ -72,12 +74,18 @@ func (b *stepBuilder) shared() error {
 	if b.batch, err = newSequences(lengths, stepPage, 1); err != nil {
 		return err
 	}
-	heads, wide, dim := 0, 0, 0
+	heads, wide, dim, experts, chosen, inner := 0, 0, 0, 0, 0, 0
 	for _, l := range p.Layers {
 		heads = max(heads, (l.Attention.Heads+2*l.Attention.KVHeads)*l.Attention.HeadDim)
 		dim = max(dim, l.Attention.HeadDim)
 		if l.Dense != nil {
 			wide = max(wide, l.Dense.Up.Rows)
+		}
+		if x := l.Mixture; x != nil {
+			experts, chosen, inner = max(experts, x.Experts), max(chosen, x.TopK), max(inner, x.TopK*x.Expert.Up.Rows)
+			if x.Shared != nil {
+				wide = max(wide, x.Shared.Up.Rows)
+			}
 		}
 	}
 	for _, a := range []struct {
@@ -86,6 +94,7 @@ func (b *stepBuilder) shared() error {
 	}{
 		{&b.sums[0], p.Hidden}, {&b.sums[1], p.Hidden}, {&b.normal, p.Hidden}, {&b.qkv, heads}, {&b.q, heads},
 		{&b.attended, heads}, {&b.added, p.Hidden}, {&b.wide, 2 * wide}, {&b.active, wide},
+		{&b.scores, experts}, {&b.shares, chosen}, {&b.inner, inner},
 	} {
 		m, err := b.floats(m * a.size)
 		if err != nil {

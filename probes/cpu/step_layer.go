@@ -95,7 +95,12 @@ func (b *stepBuilder) feedForward(d *decode.Layer) error {
 	if d.Dense == nil {
 		return b.mixture(d.Mixture, l)
 	}
-	f := d.Dense
+	return b.gatedBlock(d.Dense, l, false)
+}
+
+// gatedBlock appends gate, up, activation and down, onto what is in b.added
+// already where onto.
+func (b *stepBuilder) gatedBlock(f *decode.FeedForward, l *stepLayer, onto bool) error {
 	if f.Gate == nil {
 		return fmt.Errorf("%w: a feed-forward block without a gate", probes.ErrUnsupported)
 	}
@@ -108,14 +113,91 @@ func (b *stepBuilder) feedForward(d *decode.Layer) error {
 	}
 	size := f.Up.Rows
 	op, err := b.make.activate(silu, b.options.Batch, size, m.Rows, b.wide, unsafe.Add(b.wide, 4*size), b.active)
-	if err := b.add(roofline.Activation, op, err); err != nil {
+	if err := b.add(activationOf(f.Up.Component), op, err); err != nil {
 		return err
 	}
-	l.down, l.bias[3], err = b.project(f.Down, b.active, b.added)
-	return err
+	first := len(b.ops)
+	if l.down, l.bias[3], err = b.project(f.Down, b.active, b.added); err != nil {
+		return err
+	}
+	if onto {
+		b.ops[first].n3 |= C.DG_ONTO
+	}
+	return nil
 }
 
-// mixture refuses: a step without its experts would look faster than any.
-func (b *stepBuilder) mixture(*decode.Mixture, *stepLayer) error {
-	return fmt.Errorf("%w: a mixture of experts in a step", probes.ErrUnsupported)
+// activationOf is the component of the activation behind a block: its own in
+// a shared expert, whose kernels belong together.
+func activationOf(c roofline.Component) roofline.Component {
+	if c == roofline.MoEShared {
+		return c
+	}
+	return roofline.Activation
+}
+
+// mixture appends a layer's router, its routed experts and its shared one.
+func (b *stepBuilder) mixture(d *decode.Mixture, l *stepLayer) error {
+	if d.SharedGate || d.Expert.Gate == nil || d.Shared != nil && d.Shared.Gate == nil {
+		return fmt.Errorf("%w: experts without a gate matrix, or a gated shared expert", probes.ErrUnsupported)
+	}
+	if d.Expert.Gate.Format != d.Expert.Down.Format || d.Expert.Up.Format != d.Expert.Down.Format {
+		return fmt.Errorf("%w: experts in several formats", probes.ErrUnsupported)
+	}
+	m := b.options.Batch
+	var err error
+	if l.router, _, err = b.project(d.Router, b.normal, b.scores); err != nil {
+		return err
+	}
+	if l.chosen, err = b.floats(m * d.TopK); err != nil {
+		return err
+	}
+	// Softmax over all, renormalised over the chosen; other scorings cost the same.
+	op, err := b.make.route(router{experts: d.Experts, topK: d.TopK, renormalise: true}, m, b.scores, nil, l.chosen.at, b.shares)
+	if err := b.add(roofline.MoERouter, op, err); err != nil {
+		return err
+	}
+	if l.experts, err = b.experts(d); err != nil {
+		return err
+	}
+	k, _, err := b.kernel(d.Expert.Down.Format)
+	if err != nil {
+		return err
+	}
+	var up, down C.dg_op
+	l.experts.ops(&up, &down, k, routed{m: m, top: d.TopK, x: b.normal, y: b.added, experts: l.chosen.at, weights: b.shares,
+		inner: b.inner, scratch: b.scratch, unwanted: b.pool.cancel})
+	if err := b.addAll(roofline.MoEExperts, []C.dg_op{up, down}, nil); err != nil {
+		return err
+	}
+	if d.Shared == nil {
+		return nil
+	}
+	return b.gatedBlock(d.Shared, l, true)
+}
+
+// experts makes a layer's random experts.
+func (b *stepBuilder) experts(d *decode.Mixture) (*Experts, error) {
+	f, _, err := stepFormat(d.Expert.Down.Format)
+	if err != nil {
+		return nil, err
+	}
+	inter := d.Expert.Up.Rows
+	size, err := expertsSize(f, d.Experts, inter, b.plan.Hidden)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", probes.ErrUnsupported, err)
+	}
+	m, err := b.reserve(size)
+	if err != nil {
+		return nil, err
+	}
+	e, err := expertsAt(m.at, f, d.Experts, inter, b.plan.Hidden)
+	if err != nil {
+		return nil, err
+	}
+	b.seed += 2
+	if err := b.pool.FillWeights(b.ctx, b.seed, e.matrices()...); err != nil {
+		return nil, err
+	}
+	e.up.Global, e.down.Global = e.up.spread(), e.down.spread()
+	return e, nil
 }

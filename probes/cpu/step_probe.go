@@ -34,10 +34,6 @@ func AttainableStep(plan *decode.Plan, at decode.Point, c probes.Case) probes.Pr
 
 // stepFits says why a step cannot run, before anything is allocated.
 func stepFits(h probes.Host, plan *decode.Plan, at decode.Point) error {
-	one, err := stepBytes(plan, StepOptions{Point: at})
-	if err != nil {
-		return err
-	}
-	_, err = copies(h, one)
+	_, err := stepCopies(h, plan, StepOptions{Point: at})
 	return err
 }

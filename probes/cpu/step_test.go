@@ -31,14 +31,32 @@ func tiny(format string, bias bool) *decode.Plan {
 		Head: decode.Matrix{Component: roofline.LMHead, Rows: 333, Cols: 96, Format: format}}
 }
 
+// mixed is tiny with experts in its second layer, a shared one among them.
+func mixed(format string) *decode.Plan {
+	p := tiny(format, false)
+	m := func(c roofline.Component, rows, cols int) decode.Matrix {
+		return decode.Matrix{Component: c, Rows: rows, Cols: cols, Format: format}
+	}
+	gate, shared := m(roofline.MoEExperts, 48, 96), m(roofline.MoEShared, 64, 96)
+	l := &p.Layers[1]
+	l.Dense, l.Mixture = nil, &decode.Mixture{Router: decode.Matrix{Component: roofline.MoERouter, Rows: 24, Cols: 96, Format: "BF16"}, Experts: 24, TopK: 4,
+		Expert: decode.FeedForward{Gate: &gate, Up: gate, Down: m(roofline.MoEExperts, 96, 48)},
+		Shared: &decode.FeedForward{Gate: &shared, Up: shared, Down: m(roofline.MoEShared, 96, 64)}}
+	return p
+}
+
 // TestStep holds whole steps against float64: formats, batches, contexts,
 // caches, instruction sets.
 func TestStep(t *testing.T) {
 	for _, isa := range Supported() {
 		for _, format := range []string{"BF16", "NVFP4", "MXFP4", "FP8", "FP8 128x128"} {
-			for i, at := range []decode.Point{{Batch: 1}, {Batch: 3, Context: 17, KV: roofline.FP8}, {Batch: 16, Context: 64, KV: roofline.BF16}} {
+			for i, at := range []decode.Point{{Batch: 1}, {Batch: 3, Context: 17, KV: roofline.FP8}, {Batch: 16, Context: 64, KV: roofline.BF16}, {Batch: 2, Context: 5}} {
 				o := StepOptions{Point: at, ISA: isa.String(), Copies: 2}
-				s, err := NewStep(t.Context(), testHost, tiny(format, i == 1), o)
+				plan := tiny(format, i == 1)
+				if i == 3 {
+					plan = mixed(format)
+				}
+				s, err := NewStep(t.Context(), testHost, plan, o)
 				if errors.Is(err, probes.ErrUnsupported) {
 					continue
 				}
@@ -52,7 +70,7 @@ func TestStep(t *testing.T) {
 				if err != nil || !c.OK() {
 					t.Errorf("%s %s %+v: %+v, %v", isa, format, o, c, err)
 				}
-				t.Logf("%s %s batch %d: %.2e", isa, format, o.Batch, c.RelativeL2)
+				t.Logf("%s %s batch %2d: %.2e", isa, format, o.Batch, c.RelativeL2)
 				s.Close()
 			}
 		}

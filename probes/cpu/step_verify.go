@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"decodegap/probes"
 	"decodegap/probes/decode"
@@ -54,7 +55,10 @@ func verifyStep(ctx context.Context, h probes.Host, plan *decode.Plan, o StepOpt
 		if err := ctx.Err(); err != nil {
 			return probes.Correctness{}, err
 		}
-		x := s.reference(t)
+		x, err := s.reference(t)
+		if err != nil {
+			return probes.Correctness{}, err
+		}
 		best := 0
 		for i := range plan.Vocab {
 			if logits[t*plan.Vocab+i] > logits[t*plan.Vocab+best] {
@@ -93,14 +97,65 @@ func (w *Weights) times(x []float64, bias *memory) []float64 {
 
 // reference is one token's normalised hidden state behind the last layer, in
 // float64 on the step's own weights and caches.
-func (s *Step) reference(token int) []float64 {
+func (s *Step) reference(token int) ([]float64, error) {
 	x := widened(of[float32](s.hidden)[token*s.plan.Hidden:][:s.plan.Hidden])
 	for i, d := range s.plan.Layers {
 		l := s.layers[i]
 		add(x, l.out.times(s.attended(token, d.Attention, l, rmsNormed(x)), l.bias[1]))
-		add(x, l.down.times(gated(l.upGate.times(rmsNormed(x), l.bias[2])), l.bias[3]))
+		h := rmsNormed(x)
+		if d.Mixture != nil {
+			routed, err := s.mixed(token, d.Mixture, l, h)
+			if err != nil {
+				return nil, fmt.Errorf("layer %d, token %d: %w", i, token, err)
+			}
+			add(x, routed)
+		}
+		if l.down != nil {
+			add(x, l.down.times(gated(l.upGate.times(h, l.bias[2])), l.bias[3]))
+		}
 	}
-	return rmsNormed(x)
+	return rmsNormed(x), nil
+}
+
+// routingSlack is how far below the last expert that float64 would choose a
+// chosen one's logit may lie, in deviations of all logits: activations are
+// rounded before the router, and near ties fall either way.
+const routingSlack = 0.1
+
+// mixed is the routed experts' sum for the experts that the step chose, after
+// a check that they are the best ones.
+func (s *Step) mixed(token int, d *decode.Mixture, l stepLayer, x []float64) ([]float64, error) {
+	logits := l.router.times(x, nil)
+	sorted := slices.Sorted(slices.Values(logits))
+	var square, sum float64
+	for _, v := range logits {
+		square += v * v
+		sum += v
+	}
+	n := float64(len(logits))
+	least := sorted[len(sorted)-d.TopK] - routingSlack*math.Sqrt(max(square/n-sum*sum/n/n, 0))
+	ids := of[int32](l.chosen)[token*d.TopK:][:d.TopK]
+	var total float64
+	for k, id := range ids {
+		if int(id) < 0 || int(id) >= d.Experts || slices.Contains(ids[:k], id) || logits[id] < least {
+			return nil, fmt.Errorf("experts %v were chosen, %d is not among the best", ids, id)
+		}
+		total += math.Exp(logits[id] - sorted[len(sorted)-1])
+	}
+	out := make([]float64, s.plan.Hidden)
+	e := l.experts
+	for _, id := range ids {
+		weight := math.Exp(logits[id]-sorted[len(sorted)-1]) / total
+		inner := make([]float64, e.Inter)
+		for i := range inner {
+			g := dot64(e.up.row(e.gateRow(int(id), i)), x)
+			inner[i] = g / (1 + math.Exp(-g)) * dot64(e.up.row(e.upRow(int(id), i)), x)
+		}
+		for i := range out {
+			out[i] += weight * dot64(e.down.row(e.downRow(int(id), i)), inner)
+		}
+	}
+	return out, nil
 }
 
 func widened(x []float32) []float64 {

@@ -96,22 +96,23 @@ func (p *Plan) Matrices() []Matrix {
 	for _, l := range p.Layers {
 		all = append(all, l.Attention.Q, l.Attention.K, l.Attention.V, l.Attention.O)
 		if l.Dense != nil {
-			all = append(all, l.Dense.matrices()...)
+			all = append(all, l.Dense.Matrices()...)
 		}
 		if m := l.Mixture; m != nil {
 			all = append(all, m.Router)
 			for range m.Experts {
-				all = append(all, m.Expert.matrices()...)
+				all = append(all, m.Expert.Matrices()...)
 			}
 			if m.Shared != nil {
-				all = append(all, m.Shared.matrices()...)
+				all = append(all, m.Shared.Matrices()...)
 			}
 		}
 	}
 	return append(all, p.Head)
 }
 
-func (f FeedForward) matrices() []Matrix {
+// Matrices lists the block's matrices: gate if any, up, down.
+func (f FeedForward) Matrices() []Matrix {
 	if f.Gate == nil {
 		return []Matrix{f.Up, f.Down}
 	}
