@@ -121,7 +121,7 @@ func (b *stepBuilder) gatedBlock(f *decode.FeedForward, l *stepLayer, onto bool)
 		return err
 	}
 	if onto {
-		b.ops[first].n3 |= C.DG_ONTO
+		b.ops[first].n3 |= C.DG_ADD
 	}
 	return nil
 }
