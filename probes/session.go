@@ -84,9 +84,10 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 	if ref != nil {
 		jobs = ref.first(jobs)
 	}
+	var over time.Duration // the most that a case took beyond its share: operands to fill, results to check
 	for i, j := range jobs {
 		left := deadline.Sub(s.Clock())
-		if ctx.Err() != nil || i > 0 && left < leastCase {
+		if ctx.Err() != nil || i > 0 && left < leastCase+over {
 			for _, rest := range jobs[i:] {
 				run.Undone = append(run.Undone, rest.probe.Name+" "+rest.c.Name)
 			}
@@ -95,7 +96,9 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 		if s.Progress != nil {
 			s.Progress(Progress{Done: i, Total: len(jobs), Probe: j.probe.Name, Case: j.c.Name, Left: left})
 		}
-		result := s.one(ctx, j, ref, max(left/time.Duration(len(jobs)-i), leastCase))
+		share := max(left/time.Duration(len(jobs)-i), leastCase)
+		result := s.one(ctx, j, ref, share)
+		over = max(over, result.Took-share)
 		if ctx.Err() != nil {
 			run.Undone = append(run.Undone, j.probe.Name+" "+j.c.Name)
 			continue

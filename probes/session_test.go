@@ -367,3 +367,24 @@ func (s statOf) tree() fstest.MapFS {
 	ticks := int(s.b.busy / tick)
 	return fstest.MapFS{"proc/stat": {Data: fmt.Appendf(nil, "cpu0 %d 0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\n", ticks)}}
 }
+
+// TestSlowPreparation leaves cases undone rather than pass the budget by the
+// time that filling operands takes.
+func TestSlowPreparation(t *testing.T) {
+	b := newBench()
+	slow := func(name string) Probe {
+		p := b.gemv(1.2)
+		p.Name = name
+		prepare := p.Prepare
+		p.Prepare = func(ctx context.Context, h Host, c Case) (Subject, error) {
+			b.pass(8)
+			return prepare(ctx, h, c)
+		}
+		return p
+	}
+	all := []Probe{b.read(), slow("cpu/a"), slow("cpu/b"), slow("cpu/c"), slow("cpu/d")}
+	run := b.session(20*time.Second).Run(t.Context(), all, all)
+	if run.Took > 22*time.Second || len(run.Undone) == 0 {
+		t.Errorf("took %s of a budget of 20 s, %d undone", run.Took, len(run.Undone))
+	}
+}
