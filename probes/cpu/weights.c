@@ -33,6 +33,12 @@ DECLARE(nvfp4_dpbf16)
 DECLARE(nvfp4_vnni)
 DECLARE(mxfp4_vnni)
 DECLARE(int4_vnni)
+#elif defined(__aarch64__)
+DECLARE(bf16_neon)
+DECLARE(fp8_neon)
+DECLARE(nvfp4_neon)
+DECLARE(mxfp4_neon)
+DECLARE(int4_neon)
 #endif
 
 #define WIDE(format, prep, name) {format, prep, 0, QUANTISE, {dg_##name##_1, dg_##name##_2, dg_##name##_4, dg_##name##_8}}
@@ -45,6 +51,8 @@ static const dg_weights table[DG_FORMATS][DG_ISAS] = {
 		[DG_AVX2] = NARROW(DG_W_BF16, DG_P_F32, bf16_avx2),
 		[DG_AVX512] = WIDE(DG_W_BF16, DG_P_F32, bf16_avx512),
 		[DG_AVX512_BF16] = WIDE(DG_W_BF16, DG_P_BF16, bf16_dpbf16),
+#elif defined(__aarch64__)
+		[DG_NEON] = NARROW(DG_W_BF16, DG_P_F32, bf16_neon),
 #endif
 	},
 	[DG_W_FP8] = {
@@ -52,6 +60,8 @@ static const dg_weights table[DG_FORMATS][DG_ISAS] = {
 #if defined(__x86_64__)
 		[DG_AVX2] = NARROW(DG_W_FP8, DG_P_F32, fp8_avx2),
 		[DG_AVX512] = WIDE(DG_W_FP8, DG_P_F32, fp8_avx512),
+#elif defined(__aarch64__)
+		[DG_NEON] = NARROW(DG_W_FP8, DG_P_F32, fp8_neon),
 #endif
 	},
 	[DG_W_NVFP4] = {
@@ -61,6 +71,8 @@ static const dg_weights table[DG_FORMATS][DG_ISAS] = {
 		[DG_AVX512] = WIDE(DG_W_NVFP4, DG_P_F32, nvfp4_avx512),
 		[DG_AVX512_BF16] = WIDE(DG_W_NVFP4, DG_P_BF16_FOUR, nvfp4_dpbf16),
 		[DG_AVX512_VNNI] = WIDE(DG_W_NVFP4, DG_P_INT8, nvfp4_vnni),
+#elif defined(__aarch64__)
+		[DG_NEON] = NARROW(DG_W_NVFP4, DG_P_INT8, nvfp4_neon),
 #endif
 	},
 	[DG_W_MXFP4] = {
@@ -69,6 +81,8 @@ static const dg_weights table[DG_FORMATS][DG_ISAS] = {
 		[DG_AVX2] = NARROW(DG_W_MXFP4, DG_P_INT8, mxfp4_avx2),
 		[DG_AVX512] = WIDE(DG_W_MXFP4, DG_P_F32, mxfp4_avx512),
 		[DG_AVX512_VNNI] = WIDE(DG_W_MXFP4, DG_P_INT8, mxfp4_vnni),
+#elif defined(__aarch64__)
+		[DG_NEON] = NARROW(DG_W_MXFP4, DG_P_INT8, mxfp4_neon),
 #endif
 	},
 	[DG_W_INT4] = {
@@ -77,6 +91,8 @@ static const dg_weights table[DG_FORMATS][DG_ISAS] = {
 		[DG_AVX2] = NARROW(DG_W_INT4, DG_P_INT8, int4_avx2),
 		[DG_AVX512] = WIDE(DG_W_INT4, DG_P_F32, int4_avx512),
 		[DG_AVX512_VNNI] = WIDE(DG_W_INT4, DG_P_INT8, int4_vnni),
+#elif defined(__aarch64__)
+		[DG_NEON] = NARROW(DG_W_INT4, DG_P_INT8, int4_neon),
 #endif
 	},
 };
