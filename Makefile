@@ -32,7 +32,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 quietly = log=$$(mktemp) && if $(1) >"$$log" 2>&1; then rm -f "$$log"; else cat "$$log" >&2; rm -f "$$log"; exit 1; fi
 
 .DEFAULT_GOAL := build
-.PHONY: ptx ptx-verify gpu-test demo build test tools vet fmt unit portable modules bench fuzz-short golden docs licenses cross clean help
+.PHONY: ptx ptx-verify gpu-test demo build test tools vet fmt unit portable modules bench fuzz-short golden docs licenses cross sanitize clean help
 
 build: ## build ./decodegap
 	@echo "build    ./decodegap$(EXE) (the first time takes a minute or two)"
@@ -113,6 +113,20 @@ modules: # go.mod and go.sum say all, the cache holds what they say, licences ar
 
 bench: build ## print start-up and report times
 	@$(GO) run ./bench -program ./decodegap$(EXE)
+
+# The scalar path once more without vectors, which valgrind does not know in full.
+SANITIZED := ./probes/cpu
+sanitize: export CGO_CFLAGS := -g -O1 -Wno-deprecated-declarations -fsanitize=undefined -fno-sanitize-recover=undefined
+sanitize: export CGO_LDFLAGS := -fsanitize=undefined
+sanitize: ## the probes' kernels under AddressSanitizer and UBSan, the scalar ones under valgrind if there is one
+	@echo "sanitize $(SANITIZED) (builds for minutes)"
+	@$(call quietly,env ASAN_OPTIONS=detect_leaks=0 $(GO) test $(TAGS) -asan -short -timeout 20m $(SANITIZED))
+	@if command -v valgrind >/dev/null; then \
+		echo "valgrind scalar kernels"; \
+		dir=$$(mktemp -d); \
+		cc -g -O1 -o $$dir/harness probes/cpu/testdata/harness.c $(wildcard probes/cpu/*.c) -Iprobes/cpu -lm -lpthread && \
+		valgrind -q --error-exitcode=9 $$dir/harness; rc=$$?; rm -rf $$dir; exit $$rc; \
+	fi
 
 fuzz-short: ## run every fuzz target for FUZZTIME (60s)
 	@folders=$$(grep -rl --include='*_test.go' '^func Fuzz' $(CODE) | xargs -n1 dirname | sort -u | sed 's|^|./|'); \

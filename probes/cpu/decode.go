@@ -36,7 +36,7 @@ func (w *Weights) value(row, col int) float64 {
 	case NVFP4:
 		return e2m1[code] * e4m3(scales[k/16*16+r])
 	case MXFP4:
-		return e2m1[code] * math.Exp2(float64(scales[k/32*16+r])-127)
+		return e2m1[code] * power(int(scales[k/32*16+r])-127)
 	default:
 		return float64(int(code)-8) * f16At(scales[k/32*32+r*2:])
 	}
@@ -55,17 +55,21 @@ func e4m3(b byte) float64 { return minifloat(uint16(b), 4, 3) }
 func minifloat(v uint16, exponent, mantissa int) float64 {
 	bias := 1<<(exponent-1) - 1
 	e := int(v) >> mantissa & (1<<exponent - 1)
-	m := float64(int(v)&(1<<mantissa-1)) / float64(int(1)<<mantissa)
+	m := float64(int(v) & (1<<mantissa - 1))
 	if e == 0 {
-		m = math.Ldexp(m, 1-bias)
+		e = 1
 	} else {
-		m = math.Ldexp(1+m, e-bias)
+		m += float64(int(1) << mantissa)
 	}
+	m *= power(e - bias - mantissa)
 	if v>>(exponent+mantissa)&1 == 1 {
 		return -m
 	}
 	return m
 }
+
+// power is 2ⁿ for a normal float64.
+func power(n int) float64 { return math.Float64frombits(uint64(n+1023) << 52) }
 
 // row decodes a row.
 func (w *Weights) row(row int) []float64 {

@@ -5,7 +5,7 @@
 #include "strips.h"
 
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
-#define EACH(t) _Pragma("GCC unroll 8") for (int t = 0; t < tokens; t++)
+#define EACH(t) DG_UNROLL(8) for (int t = 0; t < tokens; t++)
 #define X(k, t) _mm256_set1_ps(x[(k) * tokens + (t)])
 
 AVX2 DG_INLINE void ask(const uint8_t *w, int64_t bytes) {
@@ -98,17 +98,17 @@ AVX2 DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const cha
 			const uint8_t *from = w + (2 * c + q / 2) * half;
 			if (q % 2 == 0)
 				ask(from, half);
-#pragma GCC unroll 4
+			DG_UNROLL(4)
 			for (int g = 0; g < per / group; g++) {
 				const int32_t *words = (const int32_t *)(x + (c * (per / group) + g) * record), *bias = words + group / 4 * tokens;
 				const float *scales = (const float *)(bias + tokens);
 				__m256i sum[8];
 				EACH(t) sum[t] = _mm256_set1_epi32(bias[t]);
-#pragma GCC unroll 2
+				DG_UNROLL(2)
 				for (int y = 0; y < group / 16; y++) {
 					__m256i part[8];
 					EACH(t) part[t] = _mm256_setzero_si256();
-#pragma GCC unroll 2
+					DG_UNROLL(2)
 					for (int z = 2 * y; z < 2 * y + 2; z++) {
 						__m256i v = _mm256_loadu_si256((const void *)(from + g * group * 8 + z * 64 + q % 2 * 32));
 						__m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(v, mask));

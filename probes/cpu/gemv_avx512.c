@@ -7,7 +7,7 @@
 
 // Activation k of token t.
 #define X(k, t) _mm512_set1_ps(x[(k) * tokens + (t)])
-#define EACH(t) _Pragma("GCC unroll 8") for (int t = 0; t < tokens; t++)
+#define EACH(t) DG_UNROLL(8) for (int t = 0; t < tokens; t++)
 
 AVX512 DG_INLINE void bf16_avx512(const uint8_t *w, int64_t chunks, const void *at, float *acc, const float *s, const int tokens) {
 	const float *x = at;
@@ -21,7 +21,7 @@ AVX512 DG_INLINE void bf16_avx512(const uint8_t *w, int64_t chunks, const void *
 	for (int64_t k = 0; k < 16 * chunks; k++, w += 128, x += 2 * tokens) {
 		DG_ASK(w);
 		DG_ASK(w + 64);
-#pragma GCC unroll 2
+		DG_UNROLL(2)
 		for (int h = 0; h < 2; h++) {
 			__m512i v = _mm512_loadu_si512(w + 64 * h);
 			__m512 even = _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
@@ -54,7 +54,7 @@ AVX512 DG_INLINE void fp8_avx512(const uint8_t *w, int64_t chunks, const void *a
 		for (int k = 0; k < 32; k++, w += 128, x += 4 * tokens) {
 			DG_ASK(w);
 			DG_ASK(w + 64);
-#pragma GCC unroll 2
+			DG_UNROLL(2)
 			for (int h = 0; h < 2; h++) {
 				__m512i v = _mm512_loadu_si512(w + 64 * h), even = E4M3_EVEN(v), odd = E4M3_ODD(v);
 				__m512 w0 = LOW(even), w1 = LOW(odd), w2 = HIGH(even), w3 = HIGH(odd);
@@ -96,18 +96,18 @@ AVX512 DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const f
 	for (int h = 0; h < 2; h++)
 		EACH(t) a[h][t] = _mm512_loadu_ps(acc + t * DG_ROWS + h * 16);
 	for (int64_t c = 0; c < chunks; c++, x += per * tokens) {
-#pragma GCC unroll 2
+		DG_UNROLL(2)
 		for (int h = 0; h < 2; h++, w += half) {
-#pragma GCC unroll 1
+			DG_UNROLL(1)
 			for (int g = 0; g < per / group; g++) {
 				__m512 part[8];
 				EACH(t) part[t] = _mm512_setzero_ps();
-#pragma GCC unroll 1
+				DG_UNROLL(1)
 				for (int z = 0; z < group / 8; z++) {
 					const float *at = x + (g * group + z * 8) * tokens;
 					DG_ASK(w + g * group * 8 + z * 64);
 					__m512i v = _mm512_loadu_si512(w + g * group * 8 + z * 64);
-#pragma GCC unroll 8
+					DG_UNROLL(8)
 					for (int i = 0; i < 8; i++) {
 						__m512 value = _mm512_permutexvar_ps(_mm512_srli_epi32(v, 4 * i), table);
 						EACH(t) part[t] = _mm512_fmadd_ps(value, _mm512_set1_ps(at[(i % 2 * 4 + i / 2) * tokens + t]), part[t]);

@@ -4,7 +4,7 @@
 #include "strips.h"
 
 #define DPBF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,f16c,fma")))
-#define EACH(t) _Pragma("GCC unroll 8") for (int t = 0; t < tokens; t++)
+#define EACH(t) DG_UNROLL(8) for (int t = 0; t < tokens; t++)
 #define BH(v) ((__m512bh)(v))
 
 DPBF16 DG_INLINE void bf16_dpbf16(const uint8_t *w, int64_t chunks, const void *at, float *acc, const float *s, const int tokens) {
@@ -17,14 +17,14 @@ DPBF16 DG_INLINE void bf16_dpbf16(const uint8_t *w, int64_t chunks, const void *
 	for (int h = 0; h < 2; h++)
 		EACH(t) {
 			a[h][t][0] = _mm512_loadu_ps(acc + t * DG_ROWS + h * 16);
-#pragma GCC unroll 3
+			DG_UNROLL(3)
 			for (int i = 1; i < chains; i++)
 				a[h][t][i] = _mm512_setzero_ps();
 		}
 	for (int64_t k = 0; k < 4 * chunks; k++, w += 512, x += 4 * tokens) {
-#pragma GCC unroll 4
+		DG_UNROLL(4)
 		for (int i = 0; i < 4; i++)
-#pragma GCC unroll 2
+			DG_UNROLL(2)
 			for (int h = 0; h < 2; h++) {
 				DG_ASK(w + 128 * i + 64 * h);
 				__m512i v = _mm512_loadu_si512(w + 128 * i + 64 * h);
@@ -34,7 +34,7 @@ DPBF16 DG_INLINE void bf16_dpbf16(const uint8_t *w, int64_t chunks, const void *
 	for (int h = 0; h < 2; h++)
 		EACH(t) {
 			__m512 sum = a[h][t][0];
-#pragma GCC unroll 3
+			DG_UNROLL(3)
 			for (int i = 1; i < chains; i++)
 				sum = _mm512_add_ps(sum, a[h][t][i]);
 			_mm512_storeu_ps(acc + t * DG_ROWS + h * 16, sum);
@@ -54,19 +54,19 @@ DPBF16 DG_INLINE void nvfp4_dpbf16(const uint8_t *w, int64_t chunks, const void 
 	for (int h = 0; h < 2; h++)
 		EACH(t) a[h][t] = _mm512_loadu_ps(acc + t * DG_ROWS + h * 16);
 	for (int64_t c = 0; c < chunks; c++, x += 32 * tokens) {
-#pragma GCC unroll 2
+		DG_UNROLL(2)
 		for (int h = 0; h < 2; h++, w += 576) {
-#pragma GCC unroll 9
+			DG_UNROLL(9)
 			for (int i = 0; i < 576; i += 64)
 				DG_ASK(w + i);
-#pragma GCC unroll 4
+			DG_UNROLL(4)
 			for (int g = 0; g < 4; g++) {
 				__m512 part[8];
 				EACH(t) part[t] = _mm512_setzero_ps();
-#pragma GCC unroll 2
+				DG_UNROLL(2)
 				for (int z = 0; z < 2; z++) {
 					__m512i v = _mm512_loadu_si512(w + g * 128 + z * 64);
-#pragma GCC unroll 4
+					DG_UNROLL(4)
 					for (int i = 0; i < 4; i++) {
 						__m512i value = _mm512_permutexvar_epi16(_mm512_srli_epi16(v, 4 * i), table);
 						EACH(t) part[t] = _mm512_dpbf16_ps(part[t], BH(value), BH(_mm512_set1_epi32(x[(g * 8 + z * 4 + i) * tokens + t])));

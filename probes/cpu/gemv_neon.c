@@ -6,7 +6,7 @@
 
 #include <arm_neon.h>
 
-#define EACH(t) _Pragma("GCC unroll 8") for (int t = 0; t < tokens; t++)
+#define EACH(t) DG_UNROLL(8) for (int t = 0; t < tokens; t++)
 #define X(k, t) x[(k) * tokens + (t)]
 
 DG_INLINE void ask(const uint8_t *w, int64_t bytes) {

@@ -4,7 +4,7 @@
 #include "strips.h"
 
 #define VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,f16c,fma")))
-#define EACH(t) _Pragma("GCC unroll 8") for (int t = 0; t < tokens; t++)
+#define EACH(t) DG_UNROLL(8) for (int t = 0; t < tokens; t++)
 
 VNNI DG_INLINE __m512 scale_of(int format, const uint8_t *s, int g) {
 	switch (format) {
@@ -30,16 +30,16 @@ VNNI DG_INLINE void four(int format, const uint8_t *w, int64_t chunks, const cha
 	for (int h = 0; h < 2; h++)
 		EACH(t) a[h][t] = _mm512_loadu_ps(acc + t * DG_ROWS + h * 16);
 	for (int64_t c = 0; c < chunks; c++, x += per / group * record) {
-#pragma GCC unroll 2
+		DG_UNROLL(2)
 		for (int h = 0; h < 2; h++, w += half) {
-#pragma GCC unroll 4
+			DG_UNROLL(4)
 			for (int g = 0; g < per / group; g++) {
 				const char *at = x + g * record;
 				const int32_t *words = (const int32_t *)at, *bias = words + group / 4 * tokens;
 				const float *scales = (const float *)(bias + tokens);
 				__m512i sum[8];
 				EACH(t) sum[t] = _mm512_set1_epi32(bias[t]);
-#pragma GCC unroll 4
+				DG_UNROLL(4)
 				for (int z = 0; z < group / 8; z++) {
 					DG_ASK(w + g * group * 8 + z * 64);
 					__m512i v = _mm512_loadu_si512(w + g * group * 8 + z * 64);

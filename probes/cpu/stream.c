@@ -61,12 +61,12 @@ __attribute__((target("avx2"))) void dg_read_avx2(const dg_op *op, int part, int
 	int64_t each = stream(to - from, 128);
 	__m256i v[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
 	for (int64_t i = 0; i < each; i += 128)
-#pragma GCC unroll 4
+		DG_UNROLL(4)
 		for (int s = 0; s < STREAMS; s++) {
 			const char *p = w + s * each + i;
 			DG_ASK(p);
 			DG_ASK(p + 64);
-#pragma GCC unroll 4
+			DG_UNROLL(4)
 			for (int k = 0; k < 4; k++)
 				v[k] = _mm256_xor_si256(v[k], _mm256_loadu_si256((const void *)(p + 32 * k)));
 		}
@@ -85,10 +85,10 @@ __attribute__((target("avx512f"))) void dg_read_avx512(const dg_op *op, int part
 	int64_t each = stream(to - from, 256);
 	__m512i v[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()};
 	for (int64_t i = 0; i < each; i += 256)
-#pragma GCC unroll 4
+		DG_UNROLL(4)
 		for (int s = 0; s < STREAMS; s++) {
 			const char *p = w + s * each + i;
-#pragma GCC unroll 4
+			DG_UNROLL(4)
 			for (int k = 0; k < 4; k++) {
 				DG_ASK(p + 64 * k);
 				v[k] = _mm512_xor_si512(v[k], _mm512_loadu_si512(p + 64 * k));
@@ -171,11 +171,11 @@ void dg_read_neon(const dg_op *op, int part, int parts) {
 	int64_t each = stream(to - from, 64);
 	uint64x2_t v[4] = {vdupq_n_u64(0), vdupq_n_u64(0), vdupq_n_u64(0), vdupq_n_u64(0)};
 	for (int64_t i = 0; i < each; i += 64)
-#pragma GCC unroll 4
+		DG_UNROLL(4)
 		for (int s = 0; s < STREAMS; s++) {
 			const char *p = w + s * each + i;
 			DG_ASK(p);
-#pragma GCC unroll 4
+			DG_UNROLL(4)
 			for (int k = 0; k < 4; k++)
 				v[k] = veorq_u64(v[k], vld1q_u64((const uint64_t *)(p + 16 * k)));
 		}

@@ -9,6 +9,15 @@
 #include <immintrin.h>
 #endif
 
+// Loops over constant numbers are unrolled, so that arrays become registers;
+// not under sanitizers, whose checks would make the code endless.
+#define DG_PRAGMA(text) _Pragma(#text)
+#if defined(__SANITIZE_ADDRESS__)
+#define DG_UNROLL(n)
+#else
+#define DG_UNROLL(n) DG_PRAGMA(GCC unroll n)
+#endif
+
 #define DG_INLINE static inline __attribute__((always_inline))
 
 // Asks for the lines that are needed next: into L1 a little ahead, into L2
