@@ -9,6 +9,9 @@ type Device struct {
 	// Base is ns since the Unix epoch of Start 0, 0 if unknown. Devices whose
 	// clocks are known need not be guessed at when ranks are matched.
 	Base int64
+	// Truncated: the file ends before it should, so that work of its last steps
+	// may be missing.
+	Truncated bool
 
 	GPU      []Event // kernels, copies and sets of this device, on all its streams
 	Ranges   []Event // Range of the rank's process and GPURange of this device

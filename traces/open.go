@@ -18,6 +18,10 @@ const headBytes = 64 << 10
 // The result is a Summarizer and a Counters too; both give nil where the format
 // has none.
 func Open(path string, formats []Format) (Reader, error) {
+	// A pipe without a writer would hold an open for ever.
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, irregular(path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -62,7 +66,7 @@ func open(f *os.File, path string, formats []Format) (Reader, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s: a folder; expected trace files (one file a rank: name them all)", path)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a regular file; save the trace to a file first", path)
+		return nil, irregular(path)
 	case info.Size() == 0:
 		return nil, fmt.Errorf("%s: empty file; the profiler was stopped before it wrote the trace, or the download failed", path)
 	}
@@ -76,6 +80,10 @@ func open(f *os.File, path string, formats []Format) (Reader, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s: %s", path, stranger(head, formats))
+}
+
+func irregular(path string) error {
+	return fmt.Errorf("%s: not a regular file; save the trace to a file first", path)
 }
 
 // head is the start of the file's content, after gunzip.
@@ -111,6 +119,9 @@ func stranger(head []byte, formats []Format) string {
 			return k.what
 		}
 	}
+	if len(head) >= 262 && bytes.HasPrefix(head[257:], []byte("ustar")) {
+		return "a tar archive; unpack it and name the traces inside, one file a rank"
+	}
 	if len(head) >= 16 && len(bytes.Trim(head[:min(len(head), 100)], "\x00")) == 0 {
 		return "starts with zero bytes: not a finished file (an interrupted export or download); for a SQLite export, export again from the .nsys-rep"
 	}
@@ -135,6 +146,7 @@ var strangers = []struct{ prefix, what string }{
 	{"PK\x03\x04", "a zip archive; unpack it and name the trace inside"},
 	{"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it with: zstd -d"},
 	{"\xfd7zXZ", "compressed with xz; unpack it with: xz -d"},
+	{"\x1f\x8b", "gzip inside gzip; unpack it once more: gzip -d"},
 	{"BZh", "compressed with bzip2; unpack it with: bunzip2"},
 	{"\xff\xfe", "UTF-16 text; expected UTF-8"},
 	{"\xfe\xff", "UTF-16 text; expected UTF-8"},

@@ -197,7 +197,7 @@ func finishSteps(s *Steps, dev *Device) {
 			st.Busy += min(busy[i].end, st.End) - max(busy[i].start, st.Start)
 		}
 	}
-	chooseSteps(s)
+	chooseSteps(s, dev.Truncated)
 }
 
 type interval struct{ start, end int64 }

@@ -11,8 +11,11 @@ import (
 const minForOutliers = 5
 
 // chooseSteps sets aside what is not a usual decode step and picks the median.
-func chooseSteps(s *Steps) {
+func chooseSteps(s *Steps, truncated bool) {
 	setAsidePhases(s)
+	if truncated {
+		setAsideCut(s)
+	}
 	setAsideKinds(s)
 	setAsideOutliers(s)
 

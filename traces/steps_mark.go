@@ -56,6 +56,7 @@ func shadowBounds(dev *Device, shadows []marked) (bounds []boundary, empty int) 
 		interval
 		external uint64
 		mark     Mark
+		streams  map[int64]int64 // where the last shadow on each stream ends
 	}
 	var groups []group
 	open := map[string]int{} // last group of each name
@@ -63,14 +64,15 @@ func shadowBounds(dev *Device, shadows []marked) (bounds []boundary, empty int) 
 		e := s.event
 		if i, ok := open[e.Name]; ok {
 			g := &groups[i]
-			same := g.external == e.External && (e.External != 0 || e.Start < g.end)
+			same := g.external == e.External && (e.External != 0 || e.Start < g.end && !another(g.streams, e))
 			if same {
 				g.end = max(g.end, e.End())
+				g.streams[e.Stream] = max(g.streams[e.Stream], e.End())
 				continue
 			}
 		}
 		open[e.Name] = len(groups)
-		groups = append(groups, group{interval{e.Start, e.End()}, e.External, s.mark})
+		groups = append(groups, group{interval{e.Start, e.End()}, e.External, s.mark, map[int64]int64{e.Stream: e.End()}})
 	}
 	for _, g := range groups {
 		from := sort.Search(len(dev.GPU), func(i int) bool { return dev.GPU[i].Start >= g.start })
@@ -89,6 +91,14 @@ func shadowBounds(dev *Device, shadows []marked) (bounds []boundary, empty int) 
 		bounds = append(bounds, boundary{start: iv.start, end: iv.end, mark: g.mark})
 	}
 	return bounds, empty
+}
+
+// another says whether a shadow without an id that overlaps others of its name
+// is of a mark of its own: a mark has one shadow a stream, so one that reaches
+// beyond the last on its stream is the next step's. One inside is a repetition.
+func another(streams map[int64]int64, e Event) bool {
+	end, ok := streams[e.Stream]
+	return ok && e.End() > end
 }
 
 // hostBounds gives each mark on the host the operations whose launch lies in

@@ -2,13 +2,13 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/spf13/pflag"
 
 	"decodegap/cmd/internal/term"
+	"decodegap/reports"
 )
 
 // outputOptions are the flags every command shares.
@@ -46,10 +46,7 @@ func (o *outputOptions) write(env *environment, render func(io.Writer) error, in
 
 // writeJSON prints one JSON document, indented, with a final newline.
 func writeJSON(w io.Writer, doc any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(doc)
+	return reports.WriteJSON(w, doc)
 }
 
 // talk prints a line for people on stderr unless --quiet. What inputs put into

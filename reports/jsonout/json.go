@@ -3,7 +3,6 @@
 package jsonout
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -20,10 +19,7 @@ var Renderer = reports.Renderer{
 // Render writes the record. It fails on figures that JSON does not have, NaN
 // and infinities, and with w.
 func Render(w io.Writer, run *reports.Run) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(run); err != nil {
+	if err := reports.WriteJSON(w, run); err != nil {
 		return fmt.Errorf("cannot print the run record as JSON: %w", err)
 	}
 	return nil

@@ -59,8 +59,10 @@ func sniff(head []byte) bool {
 		if bytes.HasPrefix(text, []byte("==PROF==")) {
 			return true
 		}
-		if bytes.Contains(text, []byte("Kernel Name")) && bytes.Contains(text, []byte("Process ID")) && bytes.Contains(text, []byte("ID")) &&
-			(bytes.Contains(text, []byte("Metric Name")) || bytes.Contains(text, []byte("Block Size"))) {
+		// Columns may have been cut out of it, so a metric's name is enough.
+		if bytes.Contains(text, []byte("Kernel Name")) && bytes.Contains(text, []byte("ID")) &&
+			(bytes.Contains(text, []byte("Metric Name")) || bytes.Contains(text, []byte("Block Size")) ||
+				bytes.Contains(text, []byte("__")) && bytes.Contains(text, []byte(","))) {
 			return true
 		}
 	}

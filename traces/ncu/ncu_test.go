@@ -220,3 +220,21 @@ func FuzzCSV(f *testing.F) {
 		}
 	})
 }
+
+// TestFewColumns: a table cut down to what matters is still one.
+func TestFewColumns(t *testing.T) {
+	text := `"ID","Kernel Name","dram__bytes_read.sum"` + "\n" + `"","","Mbyte"` + "\n" + `"0","gemv","1,234.5"` + "\n" + `"1","gemv","n/a"` + "\n" + `"2","gemv"` + "\n"
+	if !CSV.Sniff([]byte(text)) {
+		t.Error("not recognised")
+	}
+	counters, m, faults := read(t, []byte(text))
+	if c := find(t, counters, 0, "dram__bytes_read.sum"); c.Value != 1_234_500_000 || c.Kernel != "gemv" {
+		t.Errorf("read %+v, want 1.2345 GB of gemv", c)
+	}
+	if len(counters) != 1 || m.Events != 2 || len(faults) != 1 {
+		t.Errorf("%d counters of %d rows, faults %v; want 1 of 2, and the short row said", len(counters), m.Events, faults)
+	}
+	if CSV.Sniff([]byte(strings.ReplaceAll(strings.ReplaceAll(text, "1,234.5", "1.5"), ",", ";"))) {
+		t.Error("a table with semicolons is taken for one with commas")
+	}
+}

@@ -30,7 +30,7 @@ var descriptions = []string{"device__attribute_", "nvlink__", "numa__", "c2clink
 
 // readHeader tells a header; what says why nothing behind it can be read.
 func readHeader(fields []string) (p page, what string, ok bool) {
-	if len(fields) < 5 || !slices.Contains(fields, "ID") || !slices.Contains(fields, "Kernel Name") {
+	if len(fields) < 3 || !slices.Contains(fields, "ID") || !slices.Contains(fields, "Kernel Name") {
 		return page{}, "", false
 	}
 	p = page{fields: len(fields), at: map[string]int{}, header: slices.Clone(fields)}

@@ -31,6 +31,7 @@ type Trace struct {
 	totals  operationTotals
 	counted []counted      // launches that Nsight Compute profiled
 	taken   map[int]string // rank → the file that has it
+	mixed   bool           // two files are of one rank: not of one group
 	rules   *classify.Classifier
 	known   knownTime
 }
@@ -77,6 +78,7 @@ func (t *Trace) take(path string, f *tracedFile) error {
 		t.Warn(path, w.Code, w.Text)
 		said = said || w.Code == "environment"
 	}
+	t.lost(path, meta, f)
 	if meta.Environment && !said {
 		t.Warn(path, "environment", "the file carries the environment of the profiled process, tokens perhaps; it was not read, and the file should not be published")
 	}
@@ -150,7 +152,7 @@ func (t *Trace) file(path string, meta traces.Meta, f *tracedFile, lines []trace
 		d := &tracedDevice{line: l, name: meta.Devices[l.Device], path: path}
 		if kept[i] != nil {
 			d.Device = *kept[i]
-			d.Rank = l.Rank
+			d.Rank, d.Truncated = l.Rank, meta.Truncated
 			d.classify(t.rules, f.ops)
 			d.find(t.Step)
 			t.count(d, left == 0)
@@ -192,7 +194,8 @@ func (t *Trace) rankOf(path string, meta traces.Meta) int {
 	if len(meta.Ranks) == 1 {
 		rank := meta.Ranks[0]
 		if other, ok := t.taken[rank]; ok {
-			t.warn("same-rank", fmt.Sprintf("%s and %s both say that they are rank %d", other, path, rank))
+			t.warn("same-rank", fmt.Sprintf("%s and %s both say that they are rank %d: they are of two runs or two groups, and waiting is not taken from them", other, path, rank))
+			t.mixed = true
 		}
 		t.taken[rank] = path
 		return rank
@@ -222,7 +225,8 @@ type tracedFile struct {
 	seen                 int
 	places               places
 	names                heldNames
-	fault                error // of a part of the file
+	fault                error // of a part of the file, the first
+	faults               int
 	failed               error // of all of it
 	reader               traces.Reader
 }

@@ -36,9 +36,13 @@ func (t *Trace) Document() *reports.TraceDocument {
 	return &doc
 }
 
-// waits splits the collectives of the ranks that have steps.
+// waits splits the collectives of the ranks that have steps. Files of one rank
+// are of two runs, whose collectives have nothing to do with each other.
 func (t *Trace) waits() traces.Waits {
 	var ranks []traces.RankStep
+	if t.mixed {
+		return traces.SplitWaits(nil)
+	}
 	for _, d := range t.devices {
 		if d.profile != nil {
 			ranks = append(ranks, traces.RankStep{Device: d.Device, Profile: d.profile, Component: d.component})

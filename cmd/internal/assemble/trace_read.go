@@ -81,7 +81,9 @@ func (t *Trace) read(ctx context.Context, path string, held int) *tracedFile {
 	}
 	for e, err := range f.reader.Events() {
 		if err != nil {
-			f.fault = err
+			if f.faults++; f.fault == nil {
+				f.fault = err
+			}
 			continue
 		}
 		if f.add(e); f.seen%4096 == 0 && ctx.Err() != nil {
