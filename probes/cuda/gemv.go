@@ -14,7 +14,13 @@ import (
 // matrix is the shape of a weight matrix: rows outputs of cols inputs.
 type matrix struct{ rows, cols int }
 
-// gemv is a format's product of a matrix with one token.
+// product is a matrix with how many tokens it is multiplied.
+type product struct {
+	tokens int
+	matrix
+}
+
+// gemv is a format's product of a matrix with one token, or with a few.
 type gemv struct {
 	source   string
 	format   string
@@ -22,16 +28,19 @@ type gemv struct {
 	unit     int    // bytes that fill counts by
 	fillX    string
 	bytes    func(matrix) unit.Bytes // of weights
-	variants func(probes.Host, matrix) []variant
-	arg      func(l *driver.Launch, g matrix, w, x, y uint64, order uint32)
-	// check compares sampled rows with float64 on the weights at an offset.
+	variants func(probes.Host, product) []variant
+	arg      func(l *driver.Launch, g product, w, x, y uint64, order uint32)
+	// check compares sampled rows of one token with float64 on the weights at an
+	// offset.
 	check func(w *driver.Memory, at int64, g matrix, x []uint16, y []float32, d *distance) error
 	grain matrix // rows and cols are multiples of
+	most  int    // tokens
+	bound float64
 }
 
 // cases are a shape in its two forms: a node that waits for the one before,
 // and one that loads its weights meanwhile.
-func (g *gemv) cases(shapes []matrix) func(probes.Host) []probes.Case {
+func (g *gemv) cases(shapes []product) func(probes.Host) []probes.Case {
 	return func(h probes.Host) []probes.Case {
 		var out []probes.Case
 		for _, s := range shapes {
@@ -40,11 +49,11 @@ func (g *gemv) cases(shapes []matrix) func(probes.Host) []probes.Case {
 					continue
 				}
 				c := probes.Case{
-					Name:   fmt.Sprintf("M=1 %d×%d", s.rows, s.cols),
-					Shape:  map[string]int{"m": 1, "rows": s.rows, "cols": s.cols},
+					Name:   fmt.Sprintf("M=%d %d×%d", s.tokens, s.rows, s.cols),
+					Shape:  map[string]int{"m": s.tokens, "rows": s.rows, "cols": s.cols},
 					Format: g.format,
-					Bytes:  g.bytes(s) + unit.Bytes(2*s.cols+4*s.rows),
-					FLOPs:  unit.FLOPs(2 * s.rows * s.cols),
+					Bytes:  g.bytes(s.matrix) + unit.Bytes(s.tokens*(2*s.cols+4*s.rows)),
+					FLOPs:  unit.FLOPs(2 * s.tokens * s.rows * s.cols),
 				}
 				if dependent == 1 {
 					c.Name += " PDL"
@@ -62,11 +71,11 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 	if err != nil {
 		return nil, err
 	}
-	shape := matrix{c.Shape["rows"], c.Shape["cols"]}
-	if c.Shape["m"] != 1 || shape.rows <= 0 || shape.cols <= 0 || shape.rows%g.grain.rows != 0 || shape.cols%g.grain.cols != 0 {
-		return nil, fmt.Errorf("%w: %s is written for one token, rows in multiples of %d and columns of %d", probes.ErrUnsupported, g.source, g.grain.rows, g.grain.cols)
+	shape := product{c.Shape["m"], matrix{c.Shape["rows"], c.Shape["cols"]}}
+	if shape.tokens < 1 || shape.tokens > g.most || shape.rows <= 0 || shape.cols <= 0 || shape.rows%g.grain.rows != 0 || shape.cols%g.grain.cols != 0 {
+		return nil, fmt.Errorf("%w: %s is written for %s at most, rows in multiples of %d and columns of %d", probes.ErrUnsupported, g.source, plural(g.most, "token"), g.grain.rows, g.grain.cols)
 	}
-	weights := g.bytes(shape)
+	weights := g.bytes(shape.matrix)
 	n, err := copies(h, weights)
 	if err != nil {
 		return nil, err
@@ -81,11 +90,15 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.allocate(h, int64(2*shape.cols))
+	columns := shape.tokens // of operand B, eight at a time
+	if columns > 1 {
+		columns = 8 * eights(shape.tokens)
+	}
+	x, err := s.allocate(h, int64(2*columns*shape.cols))
 	if err != nil {
 		return nil, err
 	}
-	y, err := s.allocate(h, int64(4*shape.rows))
+	y, err := s.allocate(h, int64(4*shape.tokens*shape.rows))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +128,7 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 		return nil, err
 	}
 	s.verify = func() (probes.Correctness, error) {
-		got, in := make([]float32, shape.rows), make([]uint16, shape.cols)
+		got, in := make([]float32, shape.tokens*shape.rows), make([]uint16, shape.tokens*shape.cols)
 		if err := driver.Read(y, 0, got); err != nil {
 			return probes.Correctness{}, err
 		}
@@ -126,8 +139,13 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 			return probes.Correctness{}, fmt.Errorf("%d of %d outputs were not written, or are no numbers", bad, len(got))
 		}
 		d := &distance{}
-		err := g.check(w, int64(n-1)*int64(weights), shape, in, got, d)
-		return d.correctness(gemvBound, "float32 sums; all outputs written"), err
+		for t := range shape.tokens {
+			err := g.check(w, int64(n-1)*int64(weights), shape.matrix, in[t*shape.cols:][:shape.cols], got[t*shape.rows:][:shape.rows], d)
+			if err != nil {
+				return probes.Correctness{}, err
+			}
+		}
+		return d.correctness(g.bound, "float32 sums; all outputs written"), nil
 	}
 	return s, nil
 }
@@ -156,13 +174,13 @@ func perBlock(h probes.Host, count, resident int) int {
 
 // The shapes: the large one in which start and end do not count, those of
 // current models, and those that show what a boundary costs.
-var gemvShapes = []matrix{{28672, 8192}, {6144, 6144}, {4096, 4096}, {6144, 4096}, {4096, 14336}}
+var gemvShapes = []product{{1, matrix{28672, 8192}}, {1, matrix{6144, 6144}}, {1, matrix{4096, 4096}}, {1, matrix{6144, 4096}}, {1, matrix{4096, 14336}}}
 
 var bf16Kernel = gemv{
 	source: "bf16_gemv", format: "BF16", fill: "fill_bf16", unit: 4, fillX: "fill_bf16",
-	grain: matrix{1, 1024},
+	grain: matrix{1, 1024}, most: 1, bound: gemvBound,
 	bytes: func(g matrix) unit.Bytes { return unit.Bytes(2 * g.rows * g.cols) },
-	variants: func(h probes.Host, g matrix) []variant {
+	variants: func(h probes.Host, g product) []variant {
 		var all []variant
 		for _, v := range []struct{ warps, stages, resident int }{{16, 5, 1}, {16, 4, 1}, {8, 4, 2}, {8, 5, 1}} {
 			all = append(all, variant{
@@ -172,7 +190,7 @@ var bf16Kernel = gemv{
 		}
 		return orders(all)
 	},
-	arg: func(l *driver.Launch, g matrix, w, x, y uint64, order uint32) {
+	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
 		l.Arg(w, x, y, uint32(g.rows), uint32(g.cols/1024), order)
 	},
 	check: func(w *driver.Memory, at int64, g matrix, x []uint16, y []float32, d *distance) error {

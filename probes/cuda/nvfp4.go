@@ -44,6 +44,18 @@ func unpackUnit(u []byte, to *[unitRows][unitCols]float64) {
 	}
 }
 
+// unpackRow gives the values of one row of a unit in float64.
+func unpackRow(u []byte, row int, to []float64) {
+	signs, magnitudes := [4]int{15, 12, 14, 13}, [4]int{9, 6, 3, 0}
+	for col := range to {
+		m, t, q, pair, half := col/128, col%128/32, col%32/8, col%8/2, col%2
+		at := (2*m+row/8)*512 + (row%8*4+t)*16 + q*4 + half*2
+		v := uint16(u[at]) | uint16(u[at+1])<<8
+		code := byte(v>>signs[pair]&1<<3 | v>>magnitudes[pair]&7)
+		to[col] = e2m1(code) * e4m3(u[scaleAt(row, col)])
+	}
+}
+
 // scaleAt is where the scale of a weight lies: the group of 16 columns is a
 // column of the tensor cores' result, which one lane of four holds, with one
 // beside it.
@@ -58,9 +70,9 @@ func scaleAt(row, col int) int {
 
 var nvfp4Kernel = gemv{
 	source: "nvfp4_gemv", format: "NVFP4", fill: "fill_nvfp4", unit: unitBytes, fillX: "fill_f16",
-	grain: matrix{unitRows, unitCols},
+	grain: matrix{unitRows, unitCols}, most: 1, bound: gemvBound,
 	bytes: func(g matrix) unit.Bytes { return unit.Bytes(g.rows / unitRows * g.cols / unitCols * unitBytes) },
-	variants: func(h probes.Host, g matrix) []variant {
+	variants: func(h probes.Host, g product) []variant {
 		var all []variant
 		for _, v := range []struct{ warps, stages, resident int }{{8, 4, 2}, {8, 5, 2}, {8, 5, 1}, {8, 4, 1}, {16, 4, 1}, {16, 5, 1}} {
 			if g.cols/8 > 4*v.warps*32 {
@@ -73,7 +85,7 @@ var nvfp4Kernel = gemv{
 		}
 		return orders(all)
 	},
-	arg: func(l *driver.Launch, g matrix, w, x, y uint64, order uint32) {
+	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
 		l.Arg(w, x, y, uint32(g.rows/unitRows), uint32(g.cols/unitCols), float32(1), order)
 	},
 	check: func(w *driver.Memory, at int64, g matrix, x []uint16, y []float32, d *distance) error {
@@ -109,6 +121,6 @@ var NVFP4 = probes.Probe{
 	Formula: "rows·cols·9/16 + 2·cols + 4·rows",
 	Checked: "96 rows against float64 on the same NVFP4 and binary16, all rows written",
 	Check:   checkGPU,
-	Plan:    nvfp4Kernel.cases(append(gemvShapes[:2:2], matrix{4096, 6144})),
+	Plan:    nvfp4Kernel.cases(append(gemvShapes[:2:2], product{1, matrix{4096, 6144}})),
 	Prepare: nvfp4Kernel.prepare,
 }

@@ -125,15 +125,22 @@ func (s *subject) allocate(h probes.Host, size int64) (*driver.Memory, error) {
 // variant is one way to launch an operation.
 type variant struct {
 	entry    string
+	second   string // of the launch after it, if the operation has two
 	warps    int
 	resident int // blocks that a multiprocessor runs at a time
 	waves    int // of such blocks in the grid; 0 for one
+	blocks   int // of the grid instead, where it follows from the shape
 	shared   int // bytes of dynamic shared memory of a block
 	order    uint32
 }
 
 // grid is the launch's blocks.
-func (v variant) grid(g probes.GPU) int { return g.SMs * v.resident * max(v.waves, 1) }
+func (v variant) grid(g probes.GPU) int {
+	if v.blocks > 0 {
+		return v.blocks
+	}
+	return g.SMs * v.resident * max(v.waves, 1)
+}
 
 // The orders of device.h: when a kernel lets its successor start.
 const (

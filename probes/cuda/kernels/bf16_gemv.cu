@@ -6,20 +6,9 @@
 // sum of the block at each row's end. Weights come by a ring of copies to
 // shared memory that a lane reads back only where it copied itself, so the loop
 // has no barrier. x lies in shared memory.
-#include "device.h"
+#include "bf16.h"
 
 enum { UNIT = 2048 }; // bytes: 1024 weights, 64 a lane
-
-DEVICE float dot8(uint4 w, uint4 x, float sum) {
-	sum = fma(bf16_low(w.x), bf16_low(x.x), sum);
-	sum = fma(bf16_high(w.x), bf16_high(x.x), sum);
-	sum = fma(bf16_low(w.y), bf16_low(x.y), sum);
-	sum = fma(bf16_high(w.y), bf16_high(x.y), sum);
-	sum = fma(bf16_low(w.z), bf16_low(x.z), sum);
-	sum = fma(bf16_high(w.z), bf16_high(x.z), sum);
-	sum = fma(bf16_low(w.w), bf16_low(x.w), sum);
-	return fma(bf16_high(w.w), bf16_high(x.w), sum);
-}
 
 // units is cols/1024. Dynamic shared memory: WARPS·STAGES·UNIT for the rings,
 // 2·cols for x, 4·(rows/blocks + 1) for the sums.

@@ -14,6 +14,7 @@ typedef unsigned long long u64;
 #define KERNEL extern "C" __global__ void
 #define INLINE __attribute__((always_inline)) // of a lambda: a call would keep what it captures in memory
 #define DEVICE __device__ static inline __attribute__((always_inline))
+#define DEVICE_MEMBER __device__ inline __attribute__((always_inline))
 
 struct alignas(16) uint4 { u32 x, y, z, w; };
 struct alignas(8) uint2 { u32 x, y; };

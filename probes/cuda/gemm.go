@@ -1,0 +1,111 @@
+//go:build cgo && linux
+
+package cuda
+
+import (
+	"fmt"
+
+	"decodegap/probes"
+	"decodegap/probes/cuda/driver"
+)
+
+// mostTokens is how many tokens the products of matrices are written for.
+const mostTokens = 64
+
+// gemmBound allows for the tensor cores' own rounding of some ten thousand
+// products; weights or sums in 16 bits would be far off.
+const gemmBound = 5e-5
+
+// eights is into how many columns of eight tokens fall, as the kernels have
+// them: 1, 2, 4 or 8.
+func eights(tokens int) int {
+	for n := 1; ; n *= 2 {
+		if 8*n >= tokens {
+			return n
+		}
+	}
+}
+
+// tiling is how kernels/gemm.h shares a product among a block's warps.
+type tiling struct{ tiles, groups, parts, stages int }
+
+// variants are the tilings of a product: unit and step are the bytes of a
+// warp's tile and of eight tokens in one step.
+func tilings(source string, all []tiling, unit, step int, g product) []variant {
+	n := eights(g.tokens)
+	var out []variant
+	for _, t := range all {
+		rows, warps := unitRows*t.tiles*t.groups, t.groups*t.parts
+		out = append(out, variant{
+			entry:    fmt.Sprintf("%s_%d_%d_%dx%dx%d", source, t.tiles, n, t.groups, t.parts, t.stages),
+			warps:    warps,
+			resident: 1,
+			blocks:   (g.rows + rows - 1) / rows,
+			shared:   t.stages * (warps*t.tiles*unit + t.parts*n*step),
+		})
+	}
+	return orders(out)
+}
+
+// gemmShapes: the large one with more and more tokens, then the small one.
+var gemmShapes = []product{
+	{16, matrix{28672, 8192}}, {64, matrix{28672, 8192}}, {4, matrix{28672, 8192}}, {32, matrix{28672, 8192}}, {8, matrix{28672, 8192}},
+	{16, matrix{6144, 6144}},
+}
+
+var nvfp4Few = gemv{
+	source: "nvfp4_gemm", format: "NVFP4", fill: "fill_nvfp4", unit: unitBytes, fillX: "fill_f16",
+	grain: nvfp4Kernel.grain, most: mostTokens, bound: gemmBound,
+	bytes: nvfp4Kernel.bytes,
+	variants: func(h probes.Host, g product) []variant {
+		all := []tiling{{2, 7, 1, 4}, {1, 14, 1, 4}, {1, 7, 2, 4}, {1, 3, 4, 3}, {1, 3, 2, 4}}
+		if eights(g.tokens) == 8 {
+			all = []tiling{{2, 7, 1, 3}, {1, 14, 1, 3}, {1, 3, 2, 3}}
+		}
+		return tilings("nvfp4_gemm", all, unitBytes, 8*2*unitCols, g)
+	},
+	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
+		l.Arg(w, x, y, uint32(g.rows), uint32(g.cols/unitCols), uint32(g.tokens), float32(1), order)
+	},
+	check: nvfp4Kernel.check,
+}
+
+var bf16Few = gemv{
+	source: "bf16_gemm", format: "BF16", fill: "fill_bf16", unit: 4, fillX: "fill_bf16",
+	grain: matrix{unitRows, 128}, most: mostTokens, bound: gemmBound,
+	bytes: bf16Kernel.bytes,
+	variants: func(h probes.Host, g product) []variant {
+		all := []tiling{{2, 7, 1, 3}, {1, 14, 1, 3}, {1, 7, 2, 3}, {1, 2, 4, 4}, {1, 3, 4, 3}}
+		if eights(g.tokens) == 8 {
+			all = []tiling{{2, 7, 1, 3}, {1, 7, 1, 4}, {1, 3, 2, 3}}
+		}
+		return tilings("bf16_gemm", all, unitRows*2*128, 8*2*128, g)
+	},
+	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
+		l.Arg(w, x, y, uint32(g.rows), uint32(g.cols/128), uint32(g.tokens), order)
+	},
+	check: bf16Kernel.check,
+}
+
+// NVFP4Few is the product of an NVFP4 matrix with some tokens, activations in
+// binary16.
+var NVFP4Few = probes.Probe{
+	Name:    "cuda/gemm_nvfp4",
+	Doc:     "a weight matrix in NVFP4 times 4 to 64 tokens in 16 bits: weights unpacked in the kernel",
+	Formula: "rows·cols·9/16 + m·(2·cols + 4·rows)",
+	Checked: "96 rows of each token against float64 on the same NVFP4 and binary16, all outputs written",
+	Check:   checkGPU,
+	Plan:    nvfp4Few.cases(gemmShapes),
+	Prepare: nvfp4Few.prepare,
+}
+
+// BF16Few is the product of a bfloat16 matrix with some tokens.
+var BF16Few = probes.Probe{
+	Name:    "cuda/gemm_bf16",
+	Doc:     "a weight matrix in BF16 times 4 to 64 tokens, as decode at those batches does",
+	Formula: "2·rows·cols + m·(2·cols + 4·rows)",
+	Checked: "96 rows of each token against float64 on the same bfloat16, all outputs written",
+	Check:   checkGPU,
+	Plan:    bf16Few.cases(gemmShapes),
+	Prepare: bf16Few.prepare,
+}

@@ -1,0 +1,149 @@
+// y = factor·W·x for up to 64 tokens: W of rows × cols NVFP4 in the units of
+// nvfp4.h, x binary16, tokens (to a multiple of eight) × cols, y float32,
+// tokens × rows. Each weight is multiplied with its scale in binary16, which
+// holds the product exactly, and then with every token.
+#include "gemm.h"
+#include "nvfp4.h"
+
+// Both of a pair times a scale.
+DEVICE u32 scaled(u32 pair, u32 scale) {
+	u32 r;
+	asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(pair), "r"(scale));
+	return r;
+}
+
+// An E4M3 byte of four, twice, as binary16 times 2^6: with the weight's 2^-14
+// the product is times 2^-8.
+template <int byte> DEVICE u32 scale_of(u32 four) {
+	return scaled(permute(four, 0, 0x4040 + 0x101 * byte) << 7, 0x74007400u); // 2^14
+}
+
+// All lanes of a row have the scales of two of its groups, by nvfp4.h: lane t
+// has columns 2·t and 2·t + 1 of each of the two halves. The lane's own weights
+// are of groups 2·t (the first two words) and 2·t + 1, which are columns t and
+// 4 + t: of lane t/2 and of lane 2 + t/2.
+template <int TILES, int EIGHTS, int GROUPS, int PARTS, int STAGES>
+DEVICE void gemm(const char *w, const char *x, float *y, u32 rows, u32 units, u32 tokens, float factor, u32 order) {
+	constexpr int WARPS = GROUPS * PARTS, MINE = TILES * UNIT, STEP = EIGHTS * 8 * 512; // of activations, of one part
+	extern __shared__ char memory[];
+	const u32 lane = thread() % 32, warp = thread() / 32, g = lane / 4, t = lane % 4, group = warp / PARTS, part = warp % PARTS;
+	const u32 ring = shared_address(memory) + warp * STAGES * MINE, xs = shared_address(memory) + WARPS * STAGES * MINE;
+	const u32 tiles = rows / 16, tile = (block() * GROUPS + group) * TILES, steps = (units + PARTS - 1) / PARTS;
+
+	auto issue_w = [&](u32 step) INLINE {
+		const u32 unit = step * PARTS + part, to = ring + step % STAGES * MINE;
+		if (step >= steps || unit >= units) return;
+#pragma unroll
+		for (int i = 0; i < TILES; i++)
+			if (tile + i < tiles) {
+				const char *from = w + ((u64)(tile + i) * units + unit) * UNIT;
+#pragma unroll
+				for (int c = 0; c < 4; c++) copy16(to + i * UNIT + c * 512 + lane * 16, from + c * 512 + lane * 16);
+				copy8(to + i * UNIT + SCALES + lane * 8, from + SCALES + lane * 8);
+			}
+	};
+	// A token's part of a step is 32 chunks: one for each lane.
+	auto issue_x = [&](u32 step) INLINE {
+		if (step >= steps) return;
+		const u32 to = xs + step % STAGES * PARTS * STEP;
+		for (u32 i = warp; i < EIGHTS * 8 * PARTS; i += WARPS) {
+			const u32 p = i / (EIGHTS * 8), token = i % (EIGHTS * 8), unit = step * PARTS + p;
+			if (unit < units) copy16(to + p * STEP + token * 512 + wide_chunk(lane, token) * 16, x + ((u64)token * units + unit) * 512 + lane * 16);
+		}
+	};
+#pragma unroll
+	for (u32 s = 0; s < STAGES - 1; s++) issue_w(s);
+	if (order) wait_predecessor();
+	if (order == EARLY) start_successor();
+#pragma unroll
+	for (u32 s = 0; s < STAGES - 1; s++) {
+		issue_x(s);
+		copies_commit();
+	}
+
+	Sums<TILES, EIGHTS> sums;
+	sums.clear();
+#pragma unroll 1
+	for (u32 step = 0; step < steps; step++) {
+		copies_wait<STAGES - 2>();
+		barrier(); // what all copied is there, and what the step before read is free
+		issue_w(step + STAGES - 1);
+		issue_x(step + STAGES - 1);
+		copies_commit();
+		if (order == LATE && step + STAGES == steps) start_successor();
+		if (step * PARTS + part >= units) continue;
+		const u32 from = ring + step % STAGES * MINE, at = xs + (step % STAGES * PARTS + part) * STEP;
+		uint2 scales[TILES];
+#pragma unroll
+		for (int i = 0; i < TILES; i++) scales[i] = load_shared8(from + i * UNIT + SCALES + lane * 8);
+#pragma unroll
+		for (int m = 0; m < 2; m++) {
+			uint4 low[TILES], high[TILES];
+			u32 s[TILES][4]; // of row g and groups 2·t and 2·t + 1, then of row g + 8
+#pragma unroll
+			for (int i = 0; i < TILES; i++) {
+				low[i] = load_shared16(from + i * UNIT + (2 * m) * 512 + lane * 16);
+				high[i] = load_shared16(from + i * UNIT + (2 * m + 1) * 512 + lane * 16);
+				const u32 four = m ? scales[i].y : scales[i].x;
+				const u32 even = shuffle(four, g * 4 + t / 2), odd = shuffle(four, g * 4 + 2 + t / 2);
+				// Bytes: row g columns 2·lane and one more, then row g + 8.
+				const u32 shift = 8 * (t & 1);
+				s[i][0] = scale_of<0>(even >> shift);
+				s[i][1] = scale_of<0>(odd >> shift);
+				s[i][2] = scale_of<2>(even >> shift);
+				s[i][3] = scale_of<2>(odd >> shift);
+			}
+#pragma unroll
+			for (int q = 0; q < 2; q++) {
+				u32 a[TILES][4][4];
+#pragma unroll
+				for (int i = 0; i < TILES; i++) {
+					unpack(q ? low[i].y : low[i].x, a[i][0]);
+					unpack(q ? high[i].y : high[i].x, a[i][1]);
+					unpack(q ? low[i].w : low[i].z, a[i][2]);
+					unpack(q ? high[i].w : high[i].z, a[i][3]);
+#pragma unroll
+					for (int p = 0; p < 4; p++) {
+						a[i][0][p] = scaled(a[i][0][p], s[i][0]);
+						a[i][1][p] = scaled(a[i][1][p], s[i][2]);
+						a[i][2][p] = scaled(a[i][2][p], s[i][1]);
+						a[i][3][p] = scaled(a[i][3][p], s[i][3]);
+					}
+				}
+#pragma unroll
+				for (int n = 0; n < EIGHTS; n++) {
+					const u32 token = n * 8 + g, chunk = m * 16 + t * 4 + q;
+					const uint4 b0 = load_shared16(at + token * 512 + wide_chunk(chunk, token) * 16);
+					const uint4 b1 = load_shared16(at + token * 512 + wide_chunk(chunk + 2, token) * 16);
+#pragma unroll
+					for (int i = 0; i < TILES; i++) {
+						mma_f16(sums.c[i][n], a[i][0][0], a[i][1][0], a[i][2][0], a[i][3][0], b0.x, b1.x);
+						mma_f16(sums.c[i][n], a[i][0][1], a[i][1][1], a[i][2][1], a[i][3][1], b0.y, b1.y);
+						mma_f16(sums.c[i][n], a[i][0][2], a[i][1][2], a[i][2][2], a[i][3][2], b0.z, b1.z);
+						mma_f16(sums.c[i][n], a[i][0][3], a[i][1][3], a[i][2][3], a[i][3][3], b0.w, b1.w);
+					}
+				}
+			}
+		}
+	}
+	sums.template join<GROUPS, PARTS>(shared_address(memory), group, part);
+	if (part == 0) sums.write(y, rows, tokens, tile * 16, factor * 256);
+}
+
+#define GEMM(tiles, eights, groups, parts, stages) \
+	KERNEL __launch_bounds__(groups * parts * 32, 1) nvfp4_gemm_##tiles##_##eights##_##groups##x##parts##x##stages( \
+	    const char *w, const char *x, float *y, u32 rows, u32 units, u32 tokens, float factor, u32 order) { \
+		gemm<tiles, eights, groups, parts, stages>(w, x, y, rows, units, tokens, factor, order); \
+	}
+#define SHAPES(eights) \
+	GEMM(2, eights, 7, 1, 4) \
+	GEMM(1, eights, 14, 1, 4) \
+	GEMM(1, eights, 7, 2, 4) \
+	GEMM(1, eights, 3, 4, 3) \
+	GEMM(1, eights, 3, 2, 4)
+SHAPES(1)
+SHAPES(2)
+SHAPES(4)
+GEMM(2, 8, 7, 1, 3)
+GEMM(1, 8, 14, 1, 3)
+GEMM(1, 8, 3, 2, 3)
