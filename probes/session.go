@@ -76,12 +76,13 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection inside a sample
 	run := &Run{}
 	s.preflight(ctx, run)
-	ref := s.reference(ctx, all, run)
+	jobs, absent := s.plan(chosen)
+	var ref *reference
+	if len(jobs) > 0 { // else there is nothing to time beside it
+		ref = s.reference(ctx, all, run)
+	}
 	if ref != nil {
 		defer ref.subject.Close()
-	}
-	jobs, absent := s.plan(chosen)
-	if ref != nil {
 		jobs = ref.first(jobs)
 	}
 	var over time.Duration // the most that a case took beyond its share: operands to fill, results to check

@@ -112,8 +112,9 @@ func attentionShape(c probes.Case) (a attention, kv cache, lengths []int, err er
 	a = attention{heads: size[0], window: c.Shape["window"]}
 	kv = cache{
 		format: c.Format, heads: size[1], dim: size[2], valueDim: c.Shape["rank"], latent: c.Shape["rank"] > 0,
-		page: size[5], pages: size[4] * ((size[3] + size[5] - 1) / size[5]),
+		page: size[5],
 	}
+	kv.pages = (&sequences{page: kv.page, window: a.window}).pages(lengths)
 	return a, kv, lengths, nil
 }
 
@@ -126,7 +127,8 @@ func prepareAttention(ctx context.Context, h probes.Host, c probes.Case) (probes
 	if err != nil {
 		return nil, err
 	}
-	n, err := copies(h, c.Bytes)
+	// Queries and outputs stay in the cache: the copies are of keys and values.
+	n, err := copies(h, shape.size())
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +146,10 @@ func prepareAttention(ctx context.Context, h probes.Host, c probes.Case) (probes
 			s.memory = append(s.memory, kv.v)
 		}
 		if i == 0 {
-			kv.fill(1)
-			if seqs, err = newSequences(lengths, kv.page, 2); err != nil {
+			if err := kv.fill(ctx, 1); err != nil {
+				return nil, err
+			}
+			if seqs, err = newWindowed(lengths, kv.page, a.window, 2); err != nil {
 				return nil, err
 			}
 			s.memory = append(s.memory, seqs.table, seqs.lengths)

@@ -62,7 +62,9 @@ func (b bench) attention(name string, c attentionCase, format string, seed uint6
 		b.Fatal(err)
 	}
 	defer kv.free()
-	kv.fill(seed)
+	if err := kv.fill(b.Context(), seed); err != nil {
+		b.Fatal(err)
+	}
 	a := attention{heads: c.heads, window: c.window}
 	q, qAt := b.random(s.n*c.heads*c.dim, c.most, seed)
 	out, outAt := b.poisoned(s.n * c.heads * kv.valueDim)

@@ -147,10 +147,11 @@ func prepareExperts(ctx context.Context, h probes.Host, c probes.Case) (probes.S
 			experts: unsafe.Add(which.at, 4*m*top*(i/layers)), weights: weights.at,
 		})
 	}
-	s.poison = of[float32](y)
+	s.poison, s.poisonInner = of[float32](y), of[float32](inner)
 	s.verify = func(i int) (probes.Correctness, error) {
 		ids := of[int32](which)[i/layers*m*top:][:m*top]
-		return k.compareExperts(all[i%layers], m, top, ids, of[float32](weights), of[float32](x), of[float32](inner), of[float32](y)), nil
+		c := k.compareExperts(all[i%layers], m, top, ids, of[float32](weights), of[float32](x), of[float32](inner), of[float32](y))
+		return unwritten(unwritten(c, of[float32](inner)), of[float32](y)), nil
 	}
 	return s, nil
 }

@@ -107,7 +107,7 @@ func prepareGEMV(ctx context.Context, h probes.Host, c probes.Case) (probes.Subj
 	}
 	s.poison = of[float32](y)
 	s.verify = func(copy int) (probes.Correctness, error) {
-		return k.compare(all[copy], m, of[float32](x), of[float32](y)), nil
+		return unwritten(k.compare(all[copy], m, of[float32](x), of[float32](y)), of[float32](y)), nil
 	}
 	return s, nil
 }

@@ -6,11 +6,13 @@ package cpu
 import "C"
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"unsafe"
 
 	"decodegap/probes"
+	"decodegap/roofline/unit"
 )
 
 // cache is the paged KV cache of one layer: keys and values as
@@ -82,6 +84,14 @@ func (c *cache) bytes(dim int) int64 {
 	return int64(c.pages) * int64(c.heads) * int64(c.page) * int64(dim) * int64(c.element())
 }
 
+// size is what a cache of this shape takes.
+func (c *cache) size() unit.Bytes {
+	if c.latent {
+		return unit.Bytes(c.bytes(c.dim))
+	}
+	return unit.Bytes(2 * c.bytes(c.dim))
+}
+
 // kind chooses between the kernels of the formats.
 func (c *cache) kind(bf16, fp8 C.int) C.int {
 	if c.format == "FP8" {
@@ -100,7 +110,7 @@ func (c *cache) values() unsafe.Pointer {
 
 // fill writes finite values between ±2 into every row, FP8 ones with
 // subnormals and zeros among them. Fast: a cache is gigabytes.
-func (c *cache) fill(seed uint64) {
+func (c *cache) fill(ctx context.Context, seed uint64) error {
 	random := rand.NewPCG(seed, 7)
 	keep, set := uint64(0x81ff81ff81ff81ff), uint64(0x3e003e003e003e00)
 	if c.format == "FP8" {
@@ -112,9 +122,13 @@ func (c *cache) fill(seed uint64) {
 		}
 		words := of[uint64](m)
 		for i := range words {
+			if i%(1<<16) == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			words[i] = random.Uint64()&keep | set
 		}
 	}
+	return nil
 }
 
 // sequences are the sequences of a batch: their lengths, the token at hand
@@ -124,12 +138,19 @@ type sequences struct {
 	table   *memory // int32 [n][most]
 	lengths *memory // int32 [n]
 	page    int
+	window  int // tokens that are kept, 0: all
 }
 
 // newSequences gives each length in tokens its pages, in random order: a cache
 // that has served a while is never in order.
 func newSequences(lengths []int, page int, seed uint64) (*sequences, error) {
-	s := &sequences{n: len(lengths), page: page}
+	return newWindowed(lengths, page, 0, seed)
+}
+
+// newWindowed gives pages to the last window tokens of each length alone, to
+// all for 0. Engines give back what a window left behind.
+func newWindowed(lengths []int, page, window int, seed uint64) (*sequences, error) {
+	s := &sequences{n: len(lengths), page: page, window: window}
 	for _, n := range lengths {
 		if n < 1 {
 			return nil, fmt.Errorf("sequence of %d tokens", n)
@@ -147,11 +168,10 @@ func newSequences(lengths []int, page int, seed uint64) (*sequences, error) {
 	order := rand.New(rand.NewPCG(seed, 8)).Perm(s.pages(lengths))
 	for i, n := range lengths {
 		of[int32](s.lengths)[i] = int32(n)
-		used := (n + page - 1) / page
-		for k := range used {
-			of[int32](s.table)[i*s.most+k] = int32(order[k])
+		for k := s.first(n); k < (n+page-1)/page; k++ {
+			of[int32](s.table)[i*s.most+k] = int32(order[0])
+			order = order[1:]
 		}
-		order = order[used:]
 	}
 	return s, nil
 }
@@ -162,9 +182,17 @@ func (s *sequences) free() { s.table.free(); s.lengths.free() }
 func (s *sequences) pages(lengths []int) int {
 	n := 0
 	for _, l := range lengths {
-		n += (l + s.page - 1) / s.page
+		n += (l+s.page-1)/s.page - s.first(l)
 	}
 	return n
+}
+
+// first is the first page of a sequence that is kept.
+func (s *sequences) first(length int) int {
+	if s.window == 0 {
+		return 0
+	}
+	return max(0, length-s.window) / s.page
 }
 
 // row is where a token of a sequence lies in the cache, in rows of one head.

@@ -111,10 +111,14 @@ func (r rope) set(op *C.dg_op, dim int) error {
 
 // ropeTable fills positions rows of dims: cosines, then sines.
 func ropeTable(table []float32, positions, dims int, base float64) {
+	turns := make([]float64, dims/2)
+	for i := range turns {
+		turns[i] = math.Pow(base, -2*float64(i)/float64(dims))
+	}
 	for p := range positions {
 		row := table[p*dims:][:dims]
-		for i := range dims / 2 {
-			sin, cos := math.Sincos(float64(p) * math.Pow(base, -2*float64(i)/float64(dims)))
+		for i, turn := range turns {
+			sin, cos := math.Sincos(float64(p) * turn)
 			row[i], row[dims/2+i] = float32(cos), float32(sin)
 		}
 	}

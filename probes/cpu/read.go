@@ -35,7 +35,7 @@ var Read = probes.Probe{
 	Prepare: prepareRead,
 }
 
-func prepareRead(_ context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
+func prepareRead(ctx context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
 	n, err := copies(h, c.Bytes)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,10 @@ func prepareRead(_ context.Context, h probes.Host, c probes.Case) (probes.Subjec
 		if err != nil {
 			return nil, err
 		}
-		sums[i] = fillWords(of[uint64](m), random)
+		if sums[i], err = fillWords(ctx, of[uint64](m), random); err != nil {
+			s.Close()
+			return nil, err
+		}
 		op := s.op(i)
 		op.bytes = C.int64_t(size)
 		op.w, op.y = m.at, out.at
@@ -74,12 +77,15 @@ func prepareRead(_ context.Context, h probes.Host, c probes.Case) (probes.Subjec
 
 // fillWords writes a random pattern, shifted by a word from page to page so
 // that a line that is missed or read twice shows, and returns its exclusive or.
-func fillWords(words []uint64, random *rand.PCG) (sum uint64) {
+func fillWords(ctx context.Context, words []uint64, random *rand.PCG) (sum uint64, err error) {
 	var pattern [1021]uint64
 	for i := range pattern {
 		pattern[i] = random.Uint64()
 	}
 	for rest := words; len(rest) > 0; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		n := copy(rest, pattern[:])
 		for _, v := range pattern[:n] {
 			sum ^= v
@@ -87,7 +93,7 @@ func fillWords(words []uint64, random *rand.PCG) (sum uint64) {
 		rest = rest[n:]
 		pattern[n%len(pattern)] += 0x9e3779b97f4a7c15
 	}
-	return sum
+	return sum, nil
 }
 
 // exact is the correctness of a result that is right or wrong.

@@ -73,11 +73,8 @@ const (
 // NewStep lays a plan out in memory. It refuses, with an error that wraps
 // probes.ErrUnsupported, what no kernel is written for and what does not fit.
 func NewStep(ctx context.Context, h probes.Host, plan *decode.Plan, o StepOptions) (*Step, error) {
-	if o.Batch < 1 || o.Batch > MaxTokens {
-		return nil, fmt.Errorf("%w: a step of %d sequences: 1 to %d are", probes.ErrUnsupported, o.Batch, MaxTokens)
-	}
-	if o.Context < 0 || o.Context > 1<<24 {
-		return nil, fmt.Errorf("context of %d tokens", o.Context)
+	if err := stepAt(o.Point); err != nil {
+		return nil, err
 	}
 	one, err := stepBytes(plan, o)
 	if err != nil {
@@ -99,6 +96,17 @@ func NewStep(ctx context.Context, h probes.Host, plan *decode.Plan, o StepOption
 	}
 	b.verify = func(int) (probes.Correctness, error) { return verifyStep(ctx, h, plan, o) }
 	return b.Step, nil
+}
+
+// stepAt refuses operating points that no step is run at.
+func stepAt(at decode.Point) error {
+	if at.Batch < 1 || at.Batch > MaxTokens {
+		return fmt.Errorf("%w: a step of %d sequences: 1 to %d are", probes.ErrUnsupported, at.Batch, MaxTokens)
+	}
+	if at.Context < 0 || at.Context > 1<<24 {
+		return fmt.Errorf("%w: a context of %d tokens: 0 to %d are", probes.ErrUnsupported, at.Context, 1<<24)
+	}
+	return nil
 }
 
 // Close frees everything.
@@ -167,15 +175,19 @@ func stepBytes(p *decode.Plan, o StepOptions) (unit.Bytes, error) {
 		}
 		sum += unit.Bytes(weightsSize(f, m.Rows, m.Cols, block))
 	}
-	element := 2.0
+	for _, l := range p.Layers {
+		sum += stepCache(l.Attention, o, (o.Context+stepPage)/stepPage*stepPage)
+	}
+	return sum, nil
+}
+
+// stepCache is so many tokens of every sequence in one layer's cache.
+func stepCache(a decode.Attention, o StepOptions, tokens int) unit.Bytes {
+	element := 2
 	if o.KV == roofline.FP8 {
 		element = 1
 	}
-	tokens := float64(o.Batch) * float64((o.Context+stepPage)/stepPage*stepPage)
-	for _, l := range p.Layers {
-		sum += unit.Bytes(2 * element * tokens * float64(l.Attention.KVHeads*l.Attention.HeadDim))
-	}
-	return sum, nil
+	return unit.Bytes(2 * element * o.Batch * tokens * a.KVHeads * a.HeadDim)
 }
 
 // stepCopies is how many whole models, each with all its experts, keep what a
@@ -187,6 +199,9 @@ func stepCopies(h probes.Host, p *decode.Plan, o StepOptions) (int, error) {
 	}
 	read := held
 	for _, l := range p.Layers {
+		if unseen := o.Context + 1 - l.Attention.Window; l.Attention.Window > 0 && unseen > 0 {
+			read -= stepCache(l.Attention, o, unseen)
+		}
 		if m := l.Mixture; m != nil {
 			share := roofline.DistinctExperts(m.Experts, m.TopK, o.Batch) / float64(m.Experts)
 			for _, e := range m.Expert.Matrices() {

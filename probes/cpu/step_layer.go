@@ -68,7 +68,9 @@ func (b *stepBuilder) attend(a decode.Attention) error {
 	}
 	b.caches = append(b.caches, l.cache)
 	b.seed++
-	l.cache.fill(b.seed)
+	if err := l.cache.fill(b.ctx, b.seed); err != nil {
+		return err
+	}
 	if a.NormQK {
 		l.headNorm = b.normed.at
 	}

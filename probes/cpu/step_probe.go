@@ -34,6 +34,9 @@ func AttainableStep(plan *decode.Plan, at decode.Point, c probes.Case) probes.Pr
 
 // stepFits says why a step cannot run, before anything is allocated.
 func stepFits(h probes.Host, plan *decode.Plan, at decode.Point) error {
+	if err := stepAt(at); err != nil {
+		return err
+	}
 	_, err := stepCopies(h, plan, StepOptions{Point: at})
 	return err
 }

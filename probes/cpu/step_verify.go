@@ -44,6 +44,9 @@ func verifyStep(ctx context.Context, h probes.Host, plan *decode.Plan, o StepOpt
 			first = append(first, logits...)
 		}
 		for i, v := range logits {
+			if v != v {
+				return probes.Correctness{}, fmt.Errorf("logit %d is no number or was not written", i)
+			}
 			if math.Float32bits(v) != math.Float32bits(first[i]) {
 				return probes.Correctness{}, fmt.Errorf("two copies of one step differ: logit %d is %g and %g", i, first[i], v)
 			}
@@ -55,7 +58,7 @@ func verifyStep(ctx context.Context, h probes.Host, plan *decode.Plan, o StepOpt
 		if err := ctx.Err(); err != nil {
 			return probes.Correctness{}, err
 		}
-		x, err := s.reference(t)
+		x, err := s.reference(ctx, t)
 		if err != nil {
 			return probes.Correctness{}, err
 		}
@@ -97,11 +100,15 @@ func (w *Weights) times(x []float64, bias *memory) []float64 {
 
 // reference is one token's normalised hidden state behind the last layer, in
 // float64 on the step's own weights and caches.
-func (s *Step) reference(token int) ([]float64, error) {
+func (s *Step) reference(ctx context.Context, token int) ([]float64, error) {
 	x := widened(of[float32](s.hidden)[token*s.plan.Hidden:][:s.plan.Hidden])
 	for i, d := range s.plan.Layers {
 		l := s.layers[i]
-		add(x, l.out.times(s.attended(token, d.Attention, l, rmsNormed(x)), l.bias[1]))
+		attended, err := s.attended(ctx, token, d.Attention, l, rmsNormed(x))
+		if err != nil {
+			return nil, err
+		}
+		add(x, l.out.times(attended, l.bias[1]))
 		h := rmsNormed(x)
 		if d.Mixture != nil {
 			routed, err := s.mixed(token, d.Mixture, l, h)
@@ -211,7 +218,7 @@ func (s *Step) turned(x []float64) []float64 {
 
 // attended is attention over what the cache holds, the token at hand included:
 // the step has written it.
-func (s *Step) attended(token int, a decode.Attention, l stepLayer, x []float64) []float64 {
+func (s *Step) attended(ctx context.Context, token int, a decode.Attention, l stepLayer, x []float64) ([]float64, error) {
 	qkv := l.qkv.times(x, l.bias[0])
 	n := s.options.Context + 1
 	from := 0
@@ -221,6 +228,9 @@ func (s *Step) attended(token int, a decode.Attention, l stepLayer, x []float64)
 	k, v := make([][]float64, n), make([][]float64, n)
 	out := make([]float64, a.Heads*a.HeadDim)
 	for group := range a.KVHeads {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for t := from; t < n; t++ {
 			row := s.batch.row(l.cache, token, group, t)
 			k[t], v[t] = make([]float64, a.HeadDim), make([]float64, a.HeadDim)
@@ -257,5 +267,5 @@ func (s *Step) attended(token int, a decode.Attention, l stepLayer, x []float64)
 			}
 		}
 	}
-	return out
+	return out, nil
 }

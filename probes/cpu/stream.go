@@ -25,8 +25,8 @@ var Copy = probes.Probe{
 	Checked: "every word, exactly",
 	Check:   func(probes.Host) error { return nil },
 	Plan:    streamPlan(2),
-	Prepare: func(_ context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
-		return prepareStream(h, c, C.DG_COPY, 2)
+	Prepare: func(ctx context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
+		return prepareStream(ctx, h, c, C.DG_COPY, 2)
 	},
 }
 
@@ -38,8 +38,8 @@ var Triad = probes.Probe{
 	Checked: "every value, in float64",
 	Check:   func(probes.Host) error { return nil },
 	Plan:    streamPlan(3),
-	Prepare: func(_ context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
-		return prepareStream(h, c, C.DG_TRIAD, 3)
+	Prepare: func(ctx context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
+		return prepareStream(ctx, h, c, C.DG_TRIAD, 3)
 	},
 }
 
@@ -55,7 +55,7 @@ func streamCase(arrays, size int) probes.Case {
 }
 
 // prepareStream makes rotated copies of an output and of one or two inputs.
-func prepareStream(h probes.Host, c probes.Case, kind C.int, arrays int) (probes.Subject, error) {
+func prepareStream(ctx context.Context, h probes.Host, c probes.Case, kind C.int, arrays int) (probes.Subject, error) {
 	size := int64(c.Shape["bytes"])
 	n, err := copies(h, unit.Bytes(int64(arrays)*size))
 	if err != nil {
@@ -79,7 +79,10 @@ func prepareStream(h probes.Host, c probes.Case, kind C.int, arrays int) (probes
 			inputs = append(inputs, x[i])
 		}
 		for _, m := range inputs {
-			fillStream(of[float32](m), random)
+			if err := fillStream(ctx, of[float32](m), random); err != nil {
+				s.Close()
+				return nil, err
+			}
 		}
 		op := s.op(i)
 		op.bytes, op.f0, op.y = C.int64_t(size), factor, y[i].at
@@ -106,12 +109,16 @@ func prepareStream(h probes.Host, c probes.Case, kind C.int, arrays int) (probes
 
 // fillStream writes random values, repeated with a length that no line, page
 // or part shares.
-func fillStream(values []float32, random *rand.Rand) {
+func fillStream(ctx context.Context, values []float32, random *rand.Rand) error {
 	const period = 1<<16 - 1
 	for i := range min(period, len(values)) {
 		values[i] = random.Float32()
 	}
 	for k := period; k < len(values); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		k += copy(values[k:], values[:period])
 	}
+	return nil
 }

@@ -24,8 +24,9 @@ type subject struct {
 	last    int // copy of the last run, -1 before the first
 
 	// poison, if set, is output that is made NaN before a series of runs:
-	// what none of them writes is found.
-	poison []float32
+	// what none of them writes is found. poisonInner is what one operation
+	// leaves to the next.
+	poison, poisonInner []float32
 
 	// verify compares the output of a copy with float64 arithmetic.
 	verify func(copy int) (probes.Correctness, error)
@@ -33,8 +34,10 @@ type subject struct {
 
 // Time runs the kernel n times over the next copies.
 func (s *subject) Time(ctx context.Context, n int) ([]float64, error) {
-	for i := range s.poison {
-		s.poison[i] = float32(math.NaN())
+	for _, values := range [][]float32{s.poison, s.poisonInner} {
+		for i := range values {
+			values[i] = float32(math.NaN())
+		}
 	}
 	ns, _, err := s.pool.run(ctx, s.program, s.next, n, false)
 	if err != nil {
