@@ -7,13 +7,16 @@
 // The most parts an attention may be cut into.
 enum { DG_PARTS = 512 };
 
+// The most lanes of a vector.
+enum { DG_LANES = 16 };
+
 // Values of a row in scratch: whole vectors of the widest kind, in pairs.
 static inline int64_t dg_padded(int64_t d) { return (d + 31) / 32 * 32; }
 
 // A run of tokens of one sequence and KV head, of one part.
 typedef struct {
 	int64_t sequence, head, from, to;
-	float *work;    // of this part: queries, sums, highest scores, weights
+	float *work;    // of this part: sums, highest scores, sums of weights, queries
 	float *partial; // where the sums go if others have tokens of the pair, else NULL
 
 	// Where the walk stands: units before the sequence, and the next unit.

@@ -8,7 +8,20 @@
 // part, which the merge after the barrier adds in the order of the parts.
 #include "attention.h"
 
-enum { TILE = 32, CHUNK = 4 };
+// Tokens at a time, query heads at a time, and tiles whose rows are known, the
+// one at hand first: the next is asked for into L1, the last into L2, where
+// more requests can be under way.
+enum { TILE = 32, CHUNK = 4, AHEAD = 3, TILES = AHEAD + 1 };
+
+// The rows of a tile's tokens.
+typedef struct {
+	const char *row[TILE];
+} OP(rows);
+
+FN void ask(const OP(rows) *near, const OP(rows) *far, int t, int64_t offset) {
+	__builtin_prefetch(near->row[t] + offset, 0, 3);
+	__builtin_prefetch(far->row[t] + offset, 0, 2);
+}
 
 FN void pair(const char *row, int64_t at, int64_t n, int fp8, vec *a, vec *b) {
 	if (fp8)
@@ -26,7 +39,7 @@ FN int64_t place(int64_t i, int fp8) {
 }
 
 // s[g·TILE + t] = q[g]·rows[t], for gc heads, tb tokens at a time.
-FN void scores(const float *q, int64_t stride, const char **rows, const char **ahead,
+FN void scores(const float *q, int64_t stride, const OP(rows) *rows, const OP(rows) *near, const OP(rows) *far,
                int64_t d, int n, int gc, int tb, int fp8, float *s) {
 	for (int t = 0; t < n; t += tb) {
 		vec sum[SCORE_SUMS];
@@ -43,9 +56,9 @@ FN void scores(const float *q, int64_t stride, const char **rows, const char **a
 #pragma GCC unroll 16
 			for (int j = 0; j < tb; j++) {
 				vec a, b;
-				pair(rows[t + j], at, d, fp8, &a, &b);
-				if (ahead)
-					__builtin_prefetch(ahead[t + j] + (fp8 ? at : 2 * at), 0, 3);
+				pair(rows->row[t + j], at, d, fp8, &a, &b);
+				if (near)
+					ask(near, far, t + j, fp8 ? at : 2 * at);
 #pragma GCC unroll 4
 				for (int g = 0; g < gc; g++) {
 					sum[g * tb + j] = v_fma(qa[g], a, sum[g * tb + j]);
@@ -64,8 +77,8 @@ FN void scores(const float *q, int64_t stride, const char **rows, const char **a
 }
 
 // acc[g] += Σ p[g·TILE + t]·rows[t] from value at on, for pairs pairs of vectors.
-FN void weigh_at(const float *p, float *acc, int64_t stride, const char **rows, const char **ahead,
-                 int64_t at, int64_t d, int n, int gc, int pairs, int fp8) {
+FN void weigh_at(const float *p, float *acc, int64_t stride, const OP(rows) *rows, const OP(rows) *near,
+                 const OP(rows) *far, int64_t at, int64_t d, int n, int gc, int pairs, int fp8) {
 	vec sum[CHUNK * 2 * WEIGH_PAIRS];
 #pragma GCC unroll 4
 	for (int g = 0; g < gc; g++)
@@ -73,14 +86,14 @@ FN void weigh_at(const float *p, float *acc, int64_t stride, const char **rows, 
 		for (int c = 0; c < 2 * pairs; c++)
 			sum[g * 2 * pairs + c] = v_load(acc + g * stride + at + c * LANES);
 	for (int t = 0; t < n; t++) {
-		const char *row = rows[t];
+		const char *row = rows->row[t];
 		vec v[2 * WEIGH_PAIRS];
 #pragma GCC unroll 2
 		for (int c = 0; c < pairs; c++) {
 			int64_t k = at + c * 2 * LANES;
 			pair(row, k, d, fp8, &v[2 * c], &v[2 * c + 1]);
-			if (ahead)
-				__builtin_prefetch(ahead[t] + (fp8 ? k : 2 * k), 0, 3);
+			if (near)
+				ask(near, far, t, fp8 ? k : 2 * k);
 		}
 #pragma GCC unroll 4
 		for (int g = 0; g < gc; g++) {
@@ -97,18 +110,20 @@ FN void weigh_at(const float *p, float *acc, int64_t stride, const char **rows, 
 			v_store(acc + g * stride + at + c * LANES, sum[g * 2 * pairs + c]);
 }
 
-FN void weigh(const float *p, float *acc, int64_t stride, const char **rows, const char **ahead,
-              int64_t d, int n, int gc, int fp8) {
+FN void weigh(const float *p, float *acc, int64_t stride, const OP(rows) *rows, const OP(rows) *near,
+              const OP(rows) *far, int64_t d, int n, int gc, int fp8) {
 	int64_t at = 0;
 	for (; at + 2 * LANES * (WEIGH_PAIRS - 1) < d; at += 2 * LANES * WEIGH_PAIRS)
-		weigh_at(p, acc, stride, rows, ahead, at, d, n, gc, WEIGH_PAIRS, fp8);
+		weigh_at(p, acc, stride, rows, near, far, at, d, n, gc, WEIGH_PAIRS, fp8);
 	for (; at < d; at += 2 * LANES)
-		weigh_at(p, acc, stride, rows, ahead, at, d, n, gc, 1, fp8);
+		weigh_at(p, acc, stride, rows, near, far, at, d, n, gc, 1, fp8);
 }
 
 // Turns gc rows of n scores into weights, and what was summed so far to the
-// same base.
-FN void soften(float *s, float *acc, int64_t stride, int64_t d, float *top, float *sum, int n, int gc) {
+// same base. Sums stay a vector a head: adding its lanes would be waited for.
+FN void soften(float *s, float *acc, int64_t stride, float *top, float *sum, int n, int gc) {
+	float best[CHUNK];
+#pragma GCC unroll 4
 	for (int g = 0; g < gc; g++) {
 		float *row = s + g * TILE;
 		for (int t = n; t < TILE; t++)
@@ -116,101 +131,162 @@ FN void soften(float *s, float *acc, int64_t stride, int64_t d, float *top, floa
 		vec high = v_load(row);
 		for (int t = LANES; t < TILE; t += LANES)
 			high = v_max(high, v_load(row + t));
-		float best = v_highest(high);
-		if (best > top[g]) {
-			vec f = v_exp2(v_set1(top[g] - best));
-			for (int64_t i = 0; i < d; i += LANES)
+		best[g] = v_highest(high);
+	}
+#pragma GCC unroll 4
+	for (int g = 0; g < gc; g++) {
+		float *row = s + g * TILE;
+		vec total = v_load(sum + g * LANES);
+		if (best[g] > top[g]) {
+			vec f = v_exp2(v_set1(top[g] - best[g]));
+			for (int64_t i = 0; i < stride; i += LANES)
 				v_store(acc + g * stride + i, v_mul(f, v_load(acc + g * stride + i)));
-			float factor[LANES];
-			v_store(factor, f);
-			sum[g] *= factor[0];
-			top[g] = best;
+			total = v_mul(f, total);
+			top[g] = best[g];
 		}
-		vec total = v_set1(0), base = v_set1(top[g]);
+		vec base = v_set1(top[g]);
 		for (int t = 0; t < TILE; t += LANES) {
 			vec p = v_exp2(v_sub(v_load(row + t), base));
 			v_store(row + t, p);
 			total = v_add(total, p);
 		}
-		sum[g] += v_sum(total);
+		v_store(sum + g * LANES, total);
 	}
 }
 
 // The rows of up to TILE tokens from token on; those past the end repeat the
 // last one.
 FN int gather(const dg_op *op, const int32_t *table, int64_t head, int64_t token, int64_t end,
-              int fp8, const char **k, const char **v) {
+              int fp8, OP(rows) *k, OP(rows) *v) {
 	int64_t page = op->n1, size = fp8 ? 1 : 2;
 	int n = (int)(end - token < TILE ? end - token : TILE);
 	for (int t = 0; t < n;) {
 		int64_t in = (token + t) % page;
 		int64_t row = ((int64_t)table[(token + t) / page] * op->n0 + head) * page + in;
 		for (; in < page && t < n; in++, row++, t++) {
-			k[t] = (const char *)op->w + row * op->cols * size;
-			v[t] = op->s ? (const char *)op->s + row * op->n4 * size : k[t];
+			k->row[t] = (const char *)op->w + row * op->cols * size;
+			v->row[t] = op->s ? (const char *)op->s + row * op->n4 * size : k->row[t];
 		}
 	}
 	for (int t = n; t < TILE; t++)
-		k[t] = k[n - 1], v[t] = v[n - 1];
+		k->row[t] = k->row[n - 1], v->row[t] = v->row[n - 1];
 	return n;
 }
 
-FN void tile(float *q, int64_t qs, float *acc, int64_t vs, float *top, float *sum, const char **k, const char **v,
-             const char **k_ahead, const char **v_ahead, int64_t d, int64_t dv, int n, int gc, int fp8) {
-	_Alignas(64) float s[CHUNK * TILE];
-	scores(q, qs, k, k_ahead, d, n, gc, SCORE_SUMS / (gc == 3 ? 4 : gc), fp8, s);
-	soften(s, acc, vs, vs, top, sum, n, gc);
-	weigh(s, acc, vs, v, v_ahead, dv, n, gc, fp8);
+// What a segment works with.
+typedef struct {
+	const dg_op *op;
+	const int32_t *table;
+	const dg_segment *g;
+	int64_t group, d, dv, qs, vs;
+	float *q, *acc, *top, *sum;
+	OP(rows) k[TILES], v[TILES];
+	int n[TILES];
+} OP(work);
+
+// The scores of a chunk of heads; the first chunk asks for what follows.
+FN void score_chunk(const OP(work) *w, int tile, int64_t h, int fp8, float *s) {
+	const OP(rows) *k = w->k + tile, *near = h ? NULL : w->k + (tile + 1) % TILES, *far = w->k + (tile + AHEAD) % TILES;
+	const float *q = w->q + h * w->qs;
+	int n = w->n[tile];
+	switch (w->group - h) {
+	case 1:
+		scores(q, w->qs, k, near, far, w->d, n, 1, SCORE_SUMS, fp8, s);
+		break;
+	case 2:
+		scores(q, w->qs, k, near, far, w->d, n, 2, SCORE_SUMS / 2, fp8, s);
+		break;
+	case 3:
+		scores(q, w->qs, k, near, far, w->d, n, 3, SCORE_SUMS / 4, fp8, s);
+		break;
+	default:
+		scores(q, w->qs, k, near, far, w->d, n, 4, SCORE_SUMS / 4, fp8, s);
+	}
 }
 
-// Tokens [from, to) of one sequence for the query heads of one KV head.
+FN void soften_chunk(const OP(work) *w, int tile, int64_t h, float *s) {
+	float *acc = w->acc + h * w->vs, *top = w->top + h, *sum = w->sum + h * LANES;
+	if (w->group - h >= CHUNK)
+		soften(s, acc, w->vs, top, sum, w->n[tile], CHUNK);
+	else
+		for (int64_t g = 0; g < w->group - h; g++)
+			soften(s + g * TILE, acc + g * w->vs, w->vs, top + g, sum + g * LANES, w->n[tile], 1);
+}
+
+// Adds a chunk's weighted values. Where they lie in the keys' rows, they were
+// asked for with the keys.
+FN void weigh_chunk(const OP(work) *w, int tile, int64_t h, int fp8, const float *s) {
+	const OP(rows) *v = w->v + tile, *near = h || !w->op->s ? NULL : w->v + (tile + 1) % TILES, *far = w->v + (tile + AHEAD) % TILES;
+	float *acc = w->acc + h * w->vs;
+	int n = w->n[tile];
+	switch (w->group - h) {
+	case 1:
+		weigh(s, acc, w->vs, v, near, far, w->dv, n, 1, fp8);
+		break;
+	case 2:
+		weigh(s, acc, w->vs, v, near, far, w->dv, n, 2, fp8);
+		break;
+	case 3:
+		weigh(s, acc, w->vs, v, near, far, w->dv, n, 3, fp8);
+		break;
+	default:
+		weigh(s, acc, w->vs, v, near, far, w->dv, n, 4, fp8);
+	}
+}
+
+// Learns the rows of a tile; past the end those of the tile before do.
+FN void learn(OP(work) *w, int tile, int64_t token, int fp8) {
+	int64_t from = token < w->g->to ? token : w->g->from;
+	w->n[tile] = gather(w->op, w->table, w->g->head, from, w->g->to, fp8, &w->k[tile], &w->v[tile]);
+}
+
+// Tokens [from, to) of one sequence for the query heads of one KV head. The
+// scores of the next step stand between the softmax of one and its sums: its
+// chain of waits is hidden behind them.
 FN void segment(const dg_op *op, const dg_segment *g, int fp8) {
-	int64_t group = op->rows / op->n0, d = op->cols, dv = op->n4;
-	int64_t qs = dg_padded(d), vs = dg_padded(dv);
-	float *q = g->work, *acc = q + group * qs, *top = acc + group * vs, *sum = top + group;
-	const float *x = (const float *)op->x + (g->sequence * op->rows + g->head * group) * d;
+	OP(work) w = {.op = op, .g = g, .group = op->rows / op->n0, .d = op->cols, .dv = op->n4};
+	w.table = (const int32_t *)op->x2 + g->sequence * op->n3;
+	w.qs = dg_padded(w.d), w.vs = dg_padded(w.dv);
+	w.acc = g->work, w.top = w.acc + w.group * w.vs, w.sum = w.top + w.group;
+	w.q = w.sum + w.group * LANES;
+	memset(w.acc, 0, sizeof(float) * w.group * w.vs);
+	memset(w.sum, 0, sizeof(float) * w.group * (LANES + w.qs));
+	const float *x = (const float *)op->x + (g->sequence * op->rows + g->head * w.group) * w.d;
 	float scale = op->f0 * 1.44269504f * (fp8 ? 256 : 1);
-	memset(q, 0, sizeof *q * group * (qs + vs));
-	for (int64_t h = 0; h < group; h++) {
-		for (int64_t i = 0; i < d; i++)
-			q[h * qs + place(i, fp8)] = x[h * d + i] * scale;
-		top[h] = -INFINITY, sum[h] = 0;
+	for (int64_t h = 0; h < w.group; h++) {
+		for (int64_t i = 0; i < w.d; i++)
+			w.q[h * w.qs + place(i, fp8)] = x[h * w.d + i] * scale;
+		w.top[h] = -INFINITY;
 	}
-	const int32_t *table = (const int32_t *)op->x2 + g->sequence * op->n3;
-	const char *k[2][TILE], *v[2][TILE];
-	int now = 0, n = gather(op, table, g->head, g->from, g->to, fp8, k[0], v[0]);
-	for (int64_t t = g->from; t < g->to; now = !now) {
-		int64_t next = t + n;
-		int m = gather(op, table, g->head, next < g->to ? next : t, g->to, fp8, k[!now], v[!now]);
-		for (int64_t h = 0; h < group; h += CHUNK) {
-			const char **ka = h ? NULL : k[!now], **va = h || !op->s ? NULL : v[!now];
-#define ROWS q + h * qs, qs, acc + h * vs, vs, top + h, sum + h, k[now], v[now]
-			switch (group - h) {
-			case 1:
-				tile(ROWS, ka, va, d, dv, n, 1, fp8);
-				break;
-			case 2:
-				tile(ROWS, ka, va, d, dv, n, 2, fp8);
-				break;
-			case 3:
-				tile(ROWS, ka, va, d, dv, n, 3, fp8);
-				break;
-			default:
-				tile(ROWS, ka, va, d, dv, n, 4, fp8);
-			}
-#undef ROWS
+	for (int i = 0; i < AHEAD; i++)
+		learn(&w, i, g->from + i * TILE, fp8);
+	_Alignas(64) float s[2][CHUNK * TILE];
+	int now = 0, side = 0;
+	score_chunk(&w, 0, 0, fp8, s[0]);
+	for (int64_t t = g->from; t < g->to; t += TILE) {
+		learn(&w, (now + AHEAD) % TILES, t + AHEAD * TILE, fp8);
+		int next = (now + 1) % TILES;
+		for (int64_t h = 0; h < w.group; h += CHUNK, side = !side) {
+			soften_chunk(&w, now, h, s[side]);
+			if (h + CHUNK < w.group)
+				score_chunk(&w, now, h + CHUNK, fp8, s[!side]);
+			else if (t + TILE < g->to)
+				score_chunk(&w, next, 0, fp8, s[!side]);
+			weigh_chunk(&w, now, h, fp8, s[side]);
 		}
-		t = next, n = m;
+		now = next;
 	}
+	for (int64_t h = 0; h < w.group; h++)
+		w.sum[h] = v_sum(v_load(w.sum + h * LANES));
 	if (g->partial) {
-		memcpy(g->partial, acc, sizeof *acc * group * (vs + 2)); // acc, top, sum
+		memcpy(g->partial, w.acc, sizeof(float) * w.group * (w.vs + 2)); // acc, top, sum
 		return;
 	}
-	float *y = (float *)op->y + (g->sequence * op->rows + g->head * group) * dv;
+	float *y = (float *)op->y + (g->sequence * op->rows + g->head * w.group) * w.dv;
 	float out = op->f1 * (fp8 ? 256 : 1);
-	for (int64_t h = 0; h < group; h++)
-		for (int64_t i = 0; i < dv; i++)
-			y[h * dv + i] = acc[h * vs + place(i, fp8)] * out / sum[h];
+	for (int64_t h = 0; h < w.group; h++)
+		for (int64_t i = 0; i < w.dv; i++)
+			y[h * w.dv + i] = w.acc[h * w.vs + place(i, fp8)] * out / w.sum[h];
 }
 
 FN void merge(const dg_op *op, int part, int parts, int fp8) {
