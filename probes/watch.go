@@ -44,6 +44,7 @@ const (
 	window       = 250 * time.Millisecond
 	mostSteal    = 0.01 // of the CPUs' time, and at least two ticks
 	mostForeign  = 0.15 // CPUs' worth
+	someForeign  = 0.06 // CPUs' worth, below which waiting is this process's own
 	mostPressure = 0.10 // of the time
 	mostSwitches = 60.0 // a second and CPU
 	leastClock   = 0.97 // of the median clock
@@ -81,20 +82,28 @@ func (w *Watch) Between(a, b Moment) []string {
 			add("steal: the hypervisor took %s", ofTime(d, wall))
 		}
 	}
-	if d, ok := foreign(a, b); ok && d >= 3*tick && d.Seconds() > mostForeign*wall.Seconds() {
+	d, ok := foreign(a, b)
+	if ok && d >= 3*tick && d.Seconds() > mostForeign*wall.Seconds() {
 		text := ofTime(d, wall)
 		if name := w.busiest(a, b); name != "" {
 			text += ", most of it " + name
 		}
 		add("load: other processes took %s", text)
 	}
-	if a.usage != nil && b.usage != nil {
+	// The Go runtime's own monitor wakes up to a thousand times a second beside
+	// kernels that spin, for about a thousandth of the time: it is taken for
+	// what it is, unless others did run.
+	others := !ok || d >= 2*tick && d.Seconds() > someForeign*wall.Seconds()
+	if a.usage != nil && b.usage != nil && others {
 		rate := float64(b.usage.Involuntary-a.usage.Involuntary) / wall.Seconds() / cpus
 		if rate > mostSwitches {
 			add("switches: this process was taken off a CPU %.0f times a second and CPU", rate)
 		}
 	}
 	for _, kind := range []string{"cpu", "memory"} {
+		if kind == "cpu" && !others {
+			continue
+		}
 		before, known := a.pressure[kind]
 		after, still := b.pressure[kind]
 		if d := after - before; known && still && d.Seconds() > mostPressure*wall.Seconds() {
