@@ -62,7 +62,14 @@ var nvfp4Few = gemv{
 		if eights(g.tokens) == 8 {
 			all = []tiling{{2, 7, 1, 3}, {1, 14, 1, 3}, {1, 3, 2, 3}}
 		}
-		return tilings("nvfp4_gemm", all, unitBytes, 8*2*unitCols, g)
+		out := tilings("nvfp4_gemm", all, unitBytes, 8*2*unitCols, g)
+		if eights(g.tokens) < 8 {
+			for _, v := range tilings("nvfp4_gemm_two", []tiling{{1, 7, 1, 4}}, unitBytes, 8*2*unitCols, g) {
+				v.resident = 2
+				out = append(out, v)
+			}
+		}
+		return out
 	},
 	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
 		l.Arg(w, x, y, uint32(g.rows), uint32(g.cols/unitCols), uint32(g.tokens), float32(1), order)

@@ -135,7 +135,14 @@ DEVICE void gemm(const char *w, const char *x, float *y, u32 rows, u32 units, u3
 	    const char *w, const char *x, float *y, u32 rows, u32 units, u32 tokens, float factor, u32 order) { \
 		gemm<tiles, eights, groups, parts, stages>(w, x, y, rows, units, tokens, factor, order); \
 	}
+// Two blocks of a multiprocessor, which do not wait for each other's barriers.
+#define TWO(tiles, eights, groups, parts, stages) \
+	KERNEL __launch_bounds__(groups * parts * 32, 2) nvfp4_gemm_two_##tiles##_##eights##_##groups##x##parts##x##stages( \
+	    const char *w, const char *x, float *y, u32 rows, u32 units, u32 tokens, float factor, u32 order) { \
+		gemm<tiles, eights, groups, parts, stages>(w, x, y, rows, units, tokens, factor, order); \
+	}
 #define SHAPES(eights) \
+	TWO(1, eights, 7, 1, 4) \
 	GEMM(2, eights, 7, 1, 4) \
 	GEMM(1, eights, 14, 1, 4) \
 	GEMM(1, eights, 7, 2, 4) \
