@@ -33,7 +33,7 @@ type experts struct {
 	factor   []any
 	value    func(uint16) float64 // of activations
 	variants func(probes.Host, mixture) []variant
-	// rows of an expert and units of its rows, of up and of down.
+	// up and down are rows, as the kernel counts them, and units of a row.
 	up, down func(mixture) (rows, units int)
 	// matrix is one row of a matrix in float64.
 	matrix func(w []byte, g matrix, row int, to []float64)

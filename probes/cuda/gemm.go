@@ -29,7 +29,7 @@ func eights(tokens int) int {
 // tiling is how kernels/gemm.h shares a product among a block's warps.
 type tiling struct{ tiles, groups, parts, stages int }
 
-// variants are the tilings of a product: unit and step are the bytes of a
+// tilings are the variants of a product: unit and step are the bytes of a
 // warp's tile and of eight tokens in one step.
 func tilings(source string, all []tiling, unit, step int, g product) []variant {
 	n := eights(g.tokens)
