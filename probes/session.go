@@ -24,6 +24,10 @@ type Session struct {
 	// leaves that look out.
 	Sleep func(context.Context, time.Duration)
 
+	// Continues says that this goes on where another session was lost: the read
+	// ceiling is wanted even if no case is left.
+	Continues bool
+
 	// Progress is told of each case before it starts; nil for silence.
 	Progress func(Progress)
 
@@ -78,7 +82,7 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 	s.preflight(ctx, run)
 	jobs, absent := s.plan(chosen)
 	var ref *reference
-	if len(jobs) > 0 { // else there is nothing to time beside it
+	if len(jobs) > 0 || s.Continues { // else there is nothing to time beside it
 		ref = s.reference(ctx, all, run)
 	}
 	if ref != nil {

@@ -38,7 +38,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := w.send(Line{GPU: host.GPU}); err != nil {
 		return err
 	}
-	session := &probes.Session{Host: host, Budget: req.Budget, Clock: time.Now}
+	session := &probes.Session{Host: host, Budget: req.Budget, Clock: time.Now, Continues: len(req.Done) > 0}
 	session.Progress = func(p probes.Progress) { _ = w.send(Line{Progress: &p}) }
 	session.Each = func(r probes.Result) { _ = w.send(Line{Result: &r, Lost: m.device.Lost() != nil}) }
 	run := session.Run(ctx, All, chosen(m, req))
