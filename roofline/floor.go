@@ -121,16 +121,16 @@ func Compute(s Step, m Machine, kind Kind) (Floor, error) {
 func (f *Floor) add(ops []Op, m Machine, bw unit.BytesPerSecond) error {
 	for _, op := range ops {
 		t := Term{Op: op, Memory: op.Memory().At(bw), Bound: BoundMemory}
-		for d, flops := range op.Work {
-			if flops == 0 {
+		for _, w := range op.Work {
+			if w.FLOPs == 0 {
 				continue
 			}
-			peak, _, known := m.Compute(d)
+			peak, _, known := m.Compute(w.Type)
 			if !known {
 				f.ComputeKnown = false
 				continue
 			}
-			t.Compute += flops.At(peak)
+			t.Compute += w.FLOPs.At(peak)
 		}
 		t.Time = t.Memory
 		if t.Compute > t.Memory {

@@ -10,7 +10,7 @@ type Op struct {
 	Weights   unit.Bytes
 	KVRead    unit.Bytes
 	KVWrite   unit.Bytes
-	Work      map[DType]unit.FLOPs // by the narrowest lossless operand type
+	Work      Work
 	Comm      *Collective
 	Launches  int
 	From      Evidence
@@ -23,10 +23,31 @@ func (o Op) Memory() unit.Bytes { return o.Weights + o.KVRead + o.KVWrite }
 // FLOPs is the op's arithmetic over all operand types.
 func (o Op) FLOPs() unit.FLOPs {
 	var sum unit.FLOPs
-	for _, f := range o.Work {
-		sum += f
+	for _, w := range o.Work {
+		sum += w.FLOPs
 	}
 	return sum
+}
+
+// Work is arithmetic by the narrowest lossless operand type, each type once, in
+// the order they were added.
+type Work []TypedWork
+
+// TypedWork is the arithmetic on operands of one type.
+type TypedWork struct {
+	Type  DType
+	FLOPs unit.FLOPs
+}
+
+// Add counts arithmetic on operands of type d.
+func (w *Work) Add(d DType, f unit.FLOPs) {
+	for i := range *w {
+		if (*w)[i].Type == d {
+			(*w)[i].FLOPs += f
+			return
+		}
+	}
+	*w = append(*w, TypedWork{d, f})
 }
 
 // Collective is a repeated exchange between the GPUs of a group.

@@ -57,9 +57,9 @@ func repeated(op roofline.Op, n int) roofline.Op {
 	out.Component = roofline.Draft
 	out.Weights, out.KVRead, out.KVWrite = op.Weights*times, op.KVRead*times, op.KVWrite*times
 	out.Launches *= n
-	out.Work = map[roofline.DType]unit.FLOPs{}
-	for d, f := range op.Work {
-		out.Work[d] = f * unit.FLOPs(n)
+	out.Work = nil
+	for _, w := range op.Work {
+		out.Work.Add(w.Type, w.FLOPs*unit.FLOPs(n))
 	}
 	if op.Comm != nil {
 		c := *op.Comm

@@ -52,8 +52,8 @@ type builder struct {
 	distinct  float64
 	busiest   float64
 
-	ops   []roofline.Op
-	index map[opKey]int
+	ops  []roofline.Op
+	keys []opKey // of the ops
 }
 
 type opKey struct {
@@ -62,7 +62,8 @@ type opKey struct {
 }
 
 func newBuilder(e Engine, d *roofline.Decoder, w roofline.Workload) *builder {
-	b := &builder{engine: e, d: d, w: w, n: w.TP, index: map[opKey]int{}}
+	const usual = 24 // ops of a step: a sweep makes many
+	b := &builder{engine: e, d: d, w: w, n: w.TP, ops: make([]roofline.Op, 0, usual), keys: make([]opKey, 0, usual)}
 	perToken := 1 + w.DraftTokens
 	if e.Even {
 		// All sequences, all GPUs: the caller divides nothing further.
@@ -103,11 +104,11 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 // op returns the op of a component, made on first use.
 func (b *builder) op(c roofline.Component, part int) *roofline.Op {
 	key := opKey{c, part}
-	i, ok := b.index[key]
-	if !ok {
+	i := slices.Index(b.keys, key) // so few that a map is slower
+	if i < 0 {
 		i = len(b.ops)
-		b.index[key] = i
-		b.ops = append(b.ops, roofline.Op{Component: c, Work: map[roofline.DType]unit.FLOPs{}})
+		b.keys = append(b.keys, key)
+		b.ops = append(b.ops, roofline.Op{Component: c})
 	}
 	return &b.ops[i]
 }
@@ -158,13 +159,13 @@ func (b *builder) tensor(t roofline.Tensor) {
 		o.Weights += repeat * one * unit.Bytes(b.busiest/parts)
 		if t.Matrix {
 			work := 2 * float64(b.all) * float64(b.d.TopK) * float64(t.Params) / float64(b.d.Experts)
-			o.Work[t.Math] += unit.FLOPs(float64(t.Repeat) * work / float64(b.moe))
+			o.Work.Add(t.Math, unit.FLOPs(float64(t.Repeat)*work/float64(b.moe)))
 		}
 	default:
 		parts, tokens := b.spreadOf(b.rule(t))
 		o.Weights += repeat * t.Bytes / unit.Bytes(parts)
 		if t.Matrix {
-			o.Work[t.Math] += unit.FLOPs(2 * tokens * float64(t.Params) * float64(t.Repeat) / parts)
+			o.Work.Add(t.Math, unit.FLOPs(2*tokens*float64(t.Params)*float64(t.Repeat)/parts))
 		}
 	}
 	o.From = weaker(o.From, t.Evidence)

@@ -18,7 +18,7 @@ func (b *builder) cache(c roofline.Cache) {
 	}
 	i := 0
 	if c.Component == roofline.AttentionCore {
-		i = len(b.index) + 1 // layers of another kind are another stage
+		i = len(b.keys) + 1 // layers of another kind are another stage
 	}
 	o := b.op(c.Component, i)
 
@@ -38,22 +38,22 @@ func (b *builder) cache(c roofline.Cache) {
 		record := 2 * heads * float64(c.HeadDim) * float64(b.w.KVType.Size())
 		o.KVRead += unit.Bytes(repeat * seq * record * read)
 		o.KVWrite += unit.Bytes(repeat * tok * record)
-		o.Work[b.attentionMath()] += unit.FLOPs(repeat * 4 * queries * float64(c.HeadDim) * read * tok)
+		o.Work.Add(b.attentionMath(), unit.FLOPs(repeat*4*queries*float64(c.HeadDim)*read*tok))
 	case roofline.CacheLatent:
 		record := b.evenly(b.latentRecord(c))
 		o.KVRead += unit.Bytes(repeat * seq * record * read)
 		o.KVWrite += unit.Bytes(repeat * tok * record)
-		o.Work[b.attentionMath()] += unit.FLOPs(repeat * 2 * queries * float64(2*c.Latent+c.Rope) * read * tok)
+		o.Work.Add(b.attentionMath(), unit.FLOPs(repeat*2*queries*float64(2*c.Latent+c.Rope)*read*tok))
 	case roofline.CacheIndex:
 		record := b.evenly(float64(c.HeadDim) + 4*float64(c.HeadDim)/scaleGroup)
 		o.KVRead += unit.Bytes(repeat * seq * record * read)
 		o.KVWrite += unit.Bytes(repeat * tok * record)
-		o.Work[roofline.FP8] += unit.FLOPs(repeat * b.evenly(2*float64(c.IndexHeads)*float64(c.HeadDim)*read*tok))
+		o.Work.Add(roofline.FP8, unit.FLOPs(repeat*b.evenly(2*float64(c.IndexHeads)*float64(c.HeadDim)*read*tok)))
 	case roofline.CacheState:
 		state := (float64(c.StateValues)*float64(b.w.StateType.Size()) + 2*float64(c.ConvValues)) / n
 		o.KVRead += unit.Bytes(repeat * seq * state)
 		o.KVWrite += unit.Bytes(repeat * seq * state)
-		o.Work[roofline.BF16] += unit.FLOPs(repeat * float64(c.StateFLOPs) / n * tok)
+		o.Work.Add(roofline.BF16, unit.FLOPs(repeat*float64(c.StateFLOPs)/n*tok))
 	}
 }
 
