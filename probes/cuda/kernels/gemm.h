@@ -69,3 +69,30 @@ template <int TILES, int EIGHTS> struct Sums {
 				}
 	}
 };
+
+// The steps of a block, each read while others are under way: weights may come
+// before the launch before has ended, activations not. multiply is told the
+// step; a warp whose unit lies behind the last waits for the others.
+template <int STAGES, int PARTS, class Weights, class Activations, class Multiply>
+DEVICE void pipeline(u32 steps, u32 units, u32 part, u32 order, Weights issue_w, Activations issue_x, Multiply multiply) {
+#pragma unroll
+	for (u32 s = 0; s < STAGES - 1; s++) issue_w(s);
+	if (order) wait_predecessor();
+	if (order == EARLY) start_successor();
+#pragma unroll
+	for (u32 s = 0; s < STAGES - 1; s++) {
+		issue_x(s);
+		copies_commit();
+	}
+#pragma unroll 1
+	for (u32 step = 0; step < steps; step++) {
+		copies_wait<STAGES - 2>();
+		barrier(); // what all copied is there, and what the step before read is free
+		issue_w(step + STAGES - 1);
+		issue_x(step + STAGES - 1);
+		copies_commit();
+		if (order == LATE && step + STAGES == steps) start_successor();
+		if (step * PARTS + part >= units) continue;
+		multiply(step);
+	}
+}

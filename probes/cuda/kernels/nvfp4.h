@@ -68,3 +68,50 @@ DEVICE void multiply_unit(const uint4 *w, uint2 s, u32 x0, u32 x1, float &y0, fl
 		y1 = fma(a[2] + b[2], s2, fma(a[3] + b[3], s3, y1));
 	}
 }
+
+// A warp's units from its ring, in STAGES, one after another: units of a tile
+// make 16 rows, first begins at unit of tile. Adds each tile's rows to sums in
+// shared memory. issue brings the next unit into a slot.
+template <int STAGES, class Issue>
+DEVICE void sum_units(u32 ring, u32 xs, u32 zeros, u32 sums, u32 count, u32 units, u32 tile, u32 unit, Issue issue) {
+	const u32 lane = thread() % 32, g = lane / 4, t = lane % 4;
+	u32 slot = 0, free = STAGES - 1;
+	// A lane's column of B is g; its rows of B are the columns of lane t's weights.
+	const u32 step0 = g == t ? 512 : 0, step1 = g == t + 4 ? 512 : 0;
+	u32 x0 = step0 ? xs + t * 64 + unit * 512 : zeros, x1 = step1 ? xs + t * 64 + 32 + unit * 512 : zeros;
+	float y0 = 0, y1 = 0;
+	auto finish_tile = [&]() INLINE {
+		for (int m = 1; m < 4; m <<= 1) {
+			y0 += shuffle_xor(y0, m);
+			y1 += shuffle_xor(y1, m);
+		}
+		if (t == 0) {
+			add_shared(sums + (tile * 16 + g) * 4, y0);
+			add_shared(sums + (tile * 16 + g + 8) * 4, y1);
+		}
+		y0 = y1 = 0;
+	};
+#pragma unroll 1
+	for (u32 i = 0; i < count; i++) {
+		copies_wait<STAGES - 2>();
+		uint4 q[4];
+		const u32 from = ring + slot * UNIT;
+#pragma unroll
+		for (int c = 0; c < 4; c++) q[c] = load_shared16(from + c * 512 + lane * 16);
+		const uint2 scales = load_shared8(from + SCALES + lane * 8);
+		issue(free);
+		if (++free == STAGES) free = 0;
+		if (++slot == STAGES) slot = 0;
+		multiply_unit(q, scales, x0, x1, y0, y1);
+		x0 += step0;
+		x1 += step1;
+		if (++unit == units) {
+			finish_tile();
+			unit = 0;
+			tile++;
+			x0 -= units * step0;
+			x1 -= units * step1;
+		}
+	}
+	if (unit) finish_tile();
+}

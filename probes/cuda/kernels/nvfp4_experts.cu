@@ -12,7 +12,7 @@
 template <bool DOWN, int WARPS, int STAGES>
 DEVICE void multiply(const Experts e, const float *shares, const char *x, void *y, float factor, u32 order) {
 	extern __shared__ char memory[];
-	const u32 lane = thread() % 32, warp = thread() / 32, g = lane / 4, t = lane % 4;
+	const u32 lane = thread() % 32, warp = thread() / 32;
 	const u32 tiles = DOWN ? e.rows : e.rows * e.chosen, units = DOWN ? e.units * e.chosen : e.units;
 	const u32 tile0 = block() * tiles / blocks(), mine = (block() + 1) * tiles / blocks() - tile0;
 	const u32 xs = shared_address(memory) + WARPS * STAGES * UNIT, zeros = xs + units * 512, sums = zeros + 512;
@@ -29,7 +29,8 @@ DEVICE void multiply(const Experts e, const float *shares, const char *x, void *
 	// and so before down is let begin.
 	if (!DOWN && order) wait_predecessor();
 	Walk<DOWN, UNIT> walk;
-	u32 tile = first / units, unit = first - tile * units, left = count;
+	const u32 tile = first / units, unit = first - tile * units;
+	u32 left = count;
 	if (!DOWN || !order) load_x();
 	if (count) walk.begin(e, tile0 + tile, unit);
 	const u32 ring = shared_address(memory) + warp * STAGES * UNIT;
@@ -58,44 +59,7 @@ DEVICE void multiply(const Experts e, const float *shares, const char *x, void *
 		if (thread() + k * WARPS * 32 < vectors) store_shared16(xs + (thread() + k * WARPS * 32) * 16, part[k]);
 	barrier();
 
-	u32 slot = 0, free = STAGES - 1;
-	const u32 step0 = g == t ? 512 : 0, step1 = g == t + 4 ? 512 : 0;
-	u32 x0 = step0 ? xs + t * 64 + unit * 512 : zeros, x1 = step1 ? xs + t * 64 + 32 + unit * 512 : zeros;
-	float y0 = 0, y1 = 0;
-	auto finish_tile = [&]() INLINE {
-		for (int m = 1; m < 4; m <<= 1) {
-			y0 += shuffle_xor(y0, m);
-			y1 += shuffle_xor(y1, m);
-		}
-		if (t == 0) {
-			add_shared(sums + (tile * 16 + g) * 4, y0);
-			add_shared(sums + (tile * 16 + g + 8) * 4, y1);
-		}
-		y0 = y1 = 0;
-	};
-#pragma unroll 1
-	for (u32 i = 0; i < count; i++) {
-		copies_wait<STAGES - 2>();
-		uint4 q[4];
-		const u32 from = ring + slot * UNIT;
-#pragma unroll
-		for (int c = 0; c < 4; c++) q[c] = load_shared16(from + c * 512 + lane * 16);
-		const uint2 scales = load_shared8(from + SCALES + lane * 8);
-		issue(free);
-		if (++free == STAGES) free = 0;
-		if (++slot == STAGES) slot = 0;
-		multiply_unit(q, scales, x0, x1, y0, y1);
-		x0 += step0;
-		x1 += step1;
-		if (++unit == units) {
-			finish_tile();
-			unit = 0;
-			tile++;
-			x0 -= units * step0;
-			x1 -= units * step1;
-		}
-	}
-	if (unit) finish_tile();
+	sum_units<STAGES>(ring, xs, zeros, sums, count, units, tile, unit, issue);
 	barrier();
 	factor *= NVFP4_FACTOR;
 	if (DOWN) {

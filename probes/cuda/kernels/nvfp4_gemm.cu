@@ -51,27 +51,9 @@ DEVICE void gemm(const char *w, const char *x, float *y, u32 rows, u32 units, u3
 			if (unit < units) copy16(to + p * STEP + token * 512 + wide_chunk(lane, token) * 16, x + ((u64)token * units + unit) * 512 + lane * 16);
 		}
 	};
-#pragma unroll
-	for (u32 s = 0; s < STAGES - 1; s++) issue_w(s);
-	if (order) wait_predecessor();
-	if (order == EARLY) start_successor();
-#pragma unroll
-	for (u32 s = 0; s < STAGES - 1; s++) {
-		issue_x(s);
-		copies_commit();
-	}
-
 	Sums<TILES, EIGHTS> sums;
 	sums.clear();
-#pragma unroll 1
-	for (u32 step = 0; step < steps; step++) {
-		copies_wait<STAGES - 2>();
-		barrier(); // what all copied is there, and what the step before read is free
-		issue_w(step + STAGES - 1);
-		issue_x(step + STAGES - 1);
-		copies_commit();
-		if (order == LATE && step + STAGES == steps) start_successor();
-		if (step * PARTS + part >= units) continue;
+	pipeline<STAGES, PARTS>(steps, units, part, order, issue_w, issue_x, [&](u32 step) INLINE {
 		const u32 from = ring + step % STAGES * MINE, at = xs + (step % STAGES * PARTS + part) * STEP;
 		uint2 scales[TILES];
 #pragma unroll
@@ -125,7 +107,7 @@ DEVICE void gemm(const char *w, const char *x, float *y, u32 rows, u32 units, u3
 				}
 			}
 		}
-	}
+	});
 	sums.template join<GROUPS, PARTS>(shared_address(memory), group, part);
 	if (part == 0) sums.write(y, rows, tokens, tile * 16, factor * 256);
 }

@@ -10,7 +10,7 @@
 template <int WARPS, int STAGES>
 DEVICE void gemv(const char *w, const char *x, float *y, u32 tiles, u32 units, float factor, u32 order) {
 	extern __shared__ char memory[];
-	const u32 lane = thread() % 32, warp = thread() / 32, g = lane / 4, t = lane % 4;
+	const u32 lane = thread() % 32, warp = thread() / 32;
 	const u32 tile0 = block() * tiles / blocks(), mine = (block() + 1) * tiles / blocks() - tile0;
 	const u32 xs = shared_address(memory) + WARPS * STAGES * UNIT, zeros = xs + units * 512, sums = zeros + 512;
 	const u32 total = mine * units, first = warp * total / WARPS, count = (warp + 1) * total / WARPS - first;
@@ -53,45 +53,8 @@ DEVICE void gemv(const char *w, const char *x, float *y, u32 tiles, u32 units, f
 		if (thread() + k * WARPS * 32 < vectors) store_shared16(xs + (thread() + k * WARPS * 32) * 16, part[k]);
 	barrier();
 
-	u32 tile = first / units, unit = first - tile * units, slot = 0, free = STAGES - 1;
-	// A lane's column of B is g; its rows of B are the columns of lane t's weights.
-	const u32 step0 = g == t ? 512 : 0, step1 = g == t + 4 ? 512 : 0;
-	u32 x0 = step0 ? xs + t * 64 + unit * 512 : zeros, x1 = step1 ? xs + t * 64 + 32 + unit * 512 : zeros;
-	float y0 = 0, y1 = 0;
-	auto finish_tile = [&]() INLINE {
-		for (int m = 1; m < 4; m <<= 1) {
-			y0 += shuffle_xor(y0, m);
-			y1 += shuffle_xor(y1, m);
-		}
-		if (t == 0) {
-			add_shared(sums + (tile * 16 + g) * 4, y0);
-			add_shared(sums + (tile * 16 + g + 8) * 4, y1);
-		}
-		y0 = y1 = 0;
-	};
-#pragma unroll 1
-	for (u32 i = 0; i < count; i++) {
-		copies_wait<STAGES - 2>();
-		uint4 q[4];
-		const u32 from = ring + slot * UNIT;
-#pragma unroll
-		for (int c = 0; c < 4; c++) q[c] = load_shared16(from + c * 512 + lane * 16);
-		const uint2 scales = load_shared8(from + SCALES + lane * 8);
-		issue(free);
-		if (++free == STAGES) free = 0;
-		if (++slot == STAGES) slot = 0;
-		multiply_unit(q, scales, x0, x1, y0, y1);
-		x0 += step0;
-		x1 += step1;
-		if (++unit == units) {
-			finish_tile();
-			unit = 0;
-			tile++;
-			x0 -= units * step0;
-			x1 -= units * step1;
-		}
-	}
-	if (unit) finish_tile();
+	const u32 tile = first / units;
+	sum_units<STAGES>(ring, xs, zeros, sums, count, units, tile, first - tile * units, issue);
 	barrier();
 	factor *= NVFP4_FACTOR;
 	for (u32 i = thread(); i < mine * 16; i += WARPS * 32) y[tile0 * 16 + i] = load_shared(sums + i * 4) * factor;
