@@ -59,6 +59,17 @@ func NewSession(host Host, budget time.Duration) *Session {
 // leastCase is the time below which no case is begun.
 const leastCase = time.Second
 
+// mostTimed is the longest that a case is timed, after its operands are ready,
+// when its share of the budget is over: about a hundred pairs. A few pairs of
+// many cases would say less than a hundred of the first case of each probe.
+const mostTimed = 2 * time.Second
+
+// least is how long each case may at least be timed: half of the budget goes
+// round the first case of every probe.
+func (s *Session) least(probes int) time.Duration {
+	return min(mostTimed, s.Budget/time.Duration(2*max(probes, 1)))
+}
+
 // leastPair is the time below which the reference is timed against itself, not
 // against a second copy that must be prepared first.
 const leastPair = 4 * time.Second
@@ -89,6 +100,7 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 		defer ref.subject.Close()
 		jobs = ref.first(jobs)
 	}
+	least := s.least(len(chosen))
 	var over time.Duration // the most that a case took beyond its share: operands to fill, results to check
 	for i, j := range jobs {
 		left := deadline.Sub(s.Clock())
@@ -102,7 +114,7 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 			s.Progress(Progress{Done: i, Total: len(jobs), Probe: j.probe.Name, Case: j.c.Name, Left: left})
 		}
 		share := max(left/time.Duration(len(jobs)-i), leastCase)
-		result := s.one(ctx, j, ref, share)
+		result := s.one(ctx, j, ref, share, least)
 		over = max(over, result.Took-share)
 		if ctx.Err() != nil {
 			run.Undone = append(run.Undone, j.probe.Name+" "+j.c.Name)
@@ -177,8 +189,9 @@ func outcomeOf(err error) Outcome {
 	return Failed
 }
 
-// one prepares, times and checks one case.
-func (s *Session) one(ctx context.Context, j job, ref *reference, budget time.Duration) Result {
+// one prepares, times and checks one case within a budget, and times it for
+// that long, if that is needed, also where preparing took the budget.
+func (s *Session) one(ctx context.Context, j job, ref *reference, budget, least time.Duration) Result {
 	begin := s.Clock()
 	r := Result{Probe: j.probe.Name, Case: j.c}
 	fail := func(err error) Result {
@@ -195,7 +208,11 @@ func (s *Session) one(ctx context.Context, j job, ref *reference, budget time.Du
 		}
 		defer subject.Close()
 	}
-	m := &measurement{session: s, subject: subject, c: j.c, ref: ref, deadline: begin.Add(budget)}
+	deadline := begin.Add(budget)
+	if d := s.Clock().Add(least); d.After(deadline) {
+		deadline = d
+	}
+	m := &measurement{session: s, subject: subject, c: j.c, ref: ref, deadline: deadline}
 	if err := m.run(ctx); err != nil {
 		return fail(err)
 	}

@@ -317,6 +317,31 @@ func TestShortBudget(t *testing.T) {
 	}
 }
 
+// TestSlowToPrepare: a first case is timed for long enough also where preparing
+// it took its share of the budget.
+func TestSlowToPrepare(t *testing.T) {
+	b := newBench()
+	all := []Probe{b.read()}
+	for i := range 5 {
+		p := probe(fmt.Sprintf("cpu/p%d", i), 4e6, func() *kernel { return &kernel{bench: b, bytes: 4e6, slow: 1.2, noise: 0.2} })
+		prepare := p.Prepare
+		p.Prepare = func(ctx context.Context, h Host, c Case) (Subject, error) {
+			b.pass(11)
+			return prepare(ctx, h, c)
+		}
+		all = append(all, p)
+	}
+	run := b.session(time.Minute).Run(t.Context(), all, all)
+	if len(run.Undone) > 0 || run.Took > 75*time.Second {
+		t.Errorf("undone %q, took %s", run.Undone, run.Took)
+	}
+	for _, r := range run.Results {
+		if r.Blocks < wantedBlocks {
+			t.Errorf("%s: %d blocks", r.Probe, r.Blocks)
+		}
+	}
+}
+
 // TestInterrupt: what is finished stays, the rest is named, operands are freed.
 func TestInterrupt(t *testing.T) {
 	b := newBench()
