@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"decodegap/probes"
+	"decodegap/probes/reference"
 )
 
 // argmaxScratch is the bytes that argmax needs beside its operands.
@@ -27,14 +28,6 @@ func (m maker) argmax(tokens, size int, logits, ids, scratch unsafe.Pointer) ([]
 	return []op{o, pick}, err
 }
 
-// sampling is how a token is drawn: of the topK highest logits (0: all), of
-// those the fewest that have topP of the probability (1: all).
-type sampling struct {
-	temperature float32
-	topK        int
-	topP        float32
-}
-
 // sampleScratch is the bytes that sample needs beside its operands.
 func (m maker) sampleScratch(tokens, size int) int64 {
 	o := C.dg_op{m: C.int64_t(tokens), cols: C.int64_t(size)}
@@ -44,8 +37,8 @@ func (m maker) sampleScratch(tokens, size int) int64 {
 // sample writes the int32 token that each row's number of random, float32 in
 // [0, 1), draws: tokens ordered by falling logit, of equals the first. Three
 // operations.
-func (m maker) sample(how sampling, tokens, size int, logits, random, ids, scratch unsafe.Pointer) ([]op, error) {
-	if !(how.temperature > 0) || how.topK < 0 || !(how.topP > 0) {
+func (m maker) sample(how reference.Sampling, tokens, size int, logits, random, ids, scratch unsafe.Pointer) ([]op, error) {
+	if !(how.Temperature > 0) || how.TopK < 0 || !(how.TopP > 0) {
 		return nil, fmt.Errorf("sampling with %+v", how)
 	}
 	if size > 1<<31-1 {
@@ -57,9 +50,9 @@ func (m maker) sample(how sampling, tokens, size int, logits, random, ids, scrat
 		if err != nil {
 			return nil, err
 		}
-		o.m, o.cols, o.n0 = C.int64_t(tokens), C.int64_t(size), C.int64_t(how.topK)
+		o.m, o.cols, o.n0 = C.int64_t(tokens), C.int64_t(size), C.int64_t(how.TopK)
 		o.x, o.x3, o.y, o.scratch = logits, random, ids, scratch
-		o.f0, o.f1 = C.float(1/how.temperature), C.float(how.topP)
+		o.f0, o.f1 = C.float(1/how.Temperature), C.float(how.TopP)
 		ops[i] = o
 	}
 	return ops, nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"decodegap/probes/reference"
 )
 
 func TestRoute(t *testing.T) {
@@ -86,21 +88,27 @@ func TestSample(t *testing.T) {
 				random := b.memory(int64(4 * tokens))
 				copy(of[float32](random), numbers)
 				_, scratch := b.poisoned(int((b.sampleScratch(tokens, size) + 3) / 4))
-				for _, how := range []sampling{{1, 0, 1}, {0.7, 50, 1}, {1, 0, 0.9}, {2, 20, 0.8}, {0.01, 0, 0.5}, {1, 1, 1}, {30, 0, 0.999}} {
+				for _, how := range []reference.Sampling{{Temperature: 1, TopP: 1},
+					{Temperature: 0.7, TopK: 50, TopP: 1},
+					{Temperature: 1, TopP: 0.9},
+					{Temperature: 2, TopK: 20, TopP: 0.8},
+					{Temperature: 0.01, TopP: 0.5},
+					{Temperature: 1, TopK: 1, TopP: 1},
+					{Temperature: 30, TopP: 0.999}} {
 					ids := b.memory(int64(4 * tokens))
 					for i := range of[int32](ids) {
 						of[int32](ids)[i] = -1
 					}
 					b.run(b.sample(how, tokens, size, at, random.at, ids.at, scratch))
 					for i, u := range numbers {
-						if err := drawn(how, x[i*size:][:size], u, of[int32](ids)[i]); err != nil {
+						if err := reference.Drawn(how, x[i*size:][:size], u, of[int32](ids)[i]); err != nil {
 							b.Fatalf("%s, %d logits, %+v, u %g: %v", kind, size, how, u, err)
 						}
 					}
 				}
 			}
 		}
-		if _, err := b.sample(sampling{0, 0, 1}, 1, 1, nil, nil, nil, nil); err == nil {
+		if _, err := b.sample(reference.Sampling{TopP: 1}, 1, 1, nil, nil, nil, nil); err == nil {
 			b.Error("a temperature of 0: no error")
 		}
 	})

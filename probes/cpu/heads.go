@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"decodegap/probes"
+	"decodegap/probes/reference"
 )
 
 // RoPE is the rotation of query and key heads.
@@ -98,7 +99,7 @@ func prepareHeads(ctx context.Context, h probes.Host, c probes.Case) (probes.Sub
 		if err != nil {
 			return nil, err
 		}
-		ropeTable(rows, headsAt, dim, ropeBase)
+		reference.RotaryTable(rows, headsAt, dim, reference.RotaryBase)
 		r.table = table.at
 		if norm, err = s.weights(2 * dim); err != nil {
 			return nil, err
@@ -127,9 +128,9 @@ func prepareHeads(ctx context.Context, h probes.Host, c probes.Case) (probes.Sub
 		head := func(token, head int, weights []uint16) []float64 {
 			v := widen(x[(token*each+head)*dim:][:dim])
 			if kv > 0 {
-				v = normalised(v, weights, 1e-6, 0)
+				v = reference.Normalised(v, weights, 1e-6, 0)
 			}
-			return rotated(v, r, headsAt-1, ropeBase)
+			return rotated(v, r, headsAt-1, reference.RotaryBase)
 		}
 		w := of[uint16](norm)
 		worst := s.compareRows(dim, q, func(at int) []float64 {

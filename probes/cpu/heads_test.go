@@ -7,12 +7,14 @@ import (
 	"math"
 	"testing"
 	"unsafe"
+
+	"decodegap/probes/reference"
 )
 
 // rope is a table for positions up to most.
 func (b bench) table(style, dims, most int) rope {
 	m, at := b.poisoned(most * dims)
-	ropeTable(m, most, dims, ropeBase)
+	reference.RotaryTable(m, most, dims, reference.RotaryBase)
 	return rope{style: style, dims: dims, table: at}
 }
 
@@ -32,7 +34,7 @@ func TestRope(t *testing.T) {
 				b.run(one(b.rope(r, s, heads, dim, rows{xAt, heads * wide, wide}, rows{yAt, heads * dim, dim})))
 				for i := range s.n * heads {
 					position := int(of[int32](s.lengths)[i/heads]) - 1
-					want := rotated(widen(x[i*wide:][:dim]), r, position, ropeBase)
+					want := rotated(widen(x[i*wide:][:dim]), r, position, reference.RotaryBase)
 					b.near(fmt.Sprintf("style %d, %d values, row %d", style, dims, i), y[i*dim:][:dim], want, 1e-6)
 				}
 			}
@@ -80,9 +82,9 @@ func TestHeads(t *testing.T) {
 					want := func(token, head int, w []uint16) []float64 {
 						v := widen(x[(token*each+head)*c.dim:][:c.dim])
 						if norm != nil {
-							v = normalised(v, w, 1e-6, 0)
+							v = reference.Normalised(v, w, 1e-6, 0)
 						}
-						return rotated(v, r, lengths[token]-1, ropeBase)
+						return rotated(v, r, lengths[token]-1, reference.RotaryBase)
 					}
 					name := fmt.Sprintf("%s %+v, norm %v", format, c, norm != nil)
 					for token := range s.n {
@@ -124,7 +126,7 @@ func TestLatent(t *testing.T) {
 			b.run(one(b.latent(kv, s, r, xAt, wAt, 1e-6, 0)))
 			for token, n := range lengths {
 				v := widen(x[token*576:][:576])
-				want := append(normalised(v[:512], w, 1e-6, 0), rotated(v[512:], r, n-1, ropeBase)...)
+				want := append(reference.Normalised(v[:512], w, 1e-6, 0), rotated(v[512:], r, n-1, reference.RotaryBase)...)
 				b.stored(format, kv, kv.k, s.row(kv, token, 0, n-1), want)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"decodegap/probes"
+	"decodegap/probes/reference"
 )
 
 // Norm is RMSNorm with the addition before it.
@@ -59,7 +60,7 @@ func prepareNorm(ctx context.Context, h probes.Host, c probes.Case) (probes.Subj
 			for i := range sum {
 				sum[i] = float64(x[at+i] + add[at+i])
 			}
-			return normalised(sum, of[uint16](w), 1e-6, 0)
+			return reference.Normalised(sum, of[uint16](w), 1e-6, 0)
 		}), nil
 	}
 	return s, nil

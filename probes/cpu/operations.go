@@ -95,7 +95,7 @@ const (
 type rope struct {
 	style int
 	dims  int
-	table unsafe.Pointer // float32 [position][dims]: ropeTable
+	table unsafe.Pointer // float32 [position][dims]: reference.RotaryTable
 }
 
 func (r rope) set(op *C.dg_op, dim int) error {
@@ -107,21 +107,6 @@ func (r rope) set(op *C.dg_op, dim int) error {
 	}
 	op.n2, op.n5, op.x5 = C.int64_t(r.style), C.int64_t(r.dims), r.table
 	return nil
-}
-
-// ropeTable fills positions rows of dims: cosines, then sines.
-func ropeTable(table []float32, positions, dims int, base float64) {
-	turns := make([]float64, dims/2)
-	for i := range turns {
-		turns[i] = math.Pow(base, -2*float64(i)/float64(dims))
-	}
-	for p := range positions {
-		row := table[p*dims:][:dims]
-		for i, turn := range turns {
-			sin, cos := math.Sincos(float64(p) * turn)
-			row[i], row[dims/2+i] = float32(cos), float32(sin)
-		}
-	}
 }
 
 // heads takes projected heads [sequences][heads + 2·KV heads][dim] (queries,

@@ -8,18 +8,16 @@ import (
 	"unsafe"
 
 	"decodegap/probes"
+	"decodegap/probes/reference"
 )
 
 func ptr[T any](p *T) unsafe.Pointer { return unsafe.Pointer(p) }
 
 // bf16 is the value of stored BF16 bits.
-func bf16(v uint16) float64 { return float64(math.Float32frombits(uint32(v) << 16)) }
+func bf16(v uint16) float64 { return reference.BF16(v) }
 
 // toBF16 is the nearest BF16, ties to even.
-func toBF16(v float32) uint16 {
-	bits := math.Float32bits(v)
-	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
-}
+func toBF16(v float32) uint16 { return reference.ToBF16(v) }
 
 // readRow decodes one row of keys or values into out.
 func (c *cache) readRow(m *memory, row int, out []float64, scale float64) {
@@ -107,20 +105,6 @@ func attend(a attention, c *cache, s *sequences, sequence, head int, q []float32
 	return out
 }
 
-// normalised is RMSNorm in float64 on the stored weights.
-func normalised(x []float64, w []uint16, epsilon, offset float64) []float64 {
-	squares := 0.0
-	for _, v := range x {
-		squares += v * v
-	}
-	r := 1 / math.Sqrt(squares/float64(len(x))+epsilon)
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = v * r * (bf16(w[i]) + offset)
-	}
-	return out
-}
-
 // widen is x in float64.
 func widen(x []float32) []float64 {
 	out := make([]float64, len(x))
@@ -132,27 +116,15 @@ func widen(x []float32) []float64 {
 
 // rotated turns the pairs of x in float64.
 func rotated(x []float64, r rope, position int, base float64) []float64 {
-	out := append([]float64(nil), x...)
-	for i := range r.dims / 2 {
-		a, b := i, r.dims/2+i
-		if r.style == ropeInterleaved {
-			a, b = 2*i, 2*i+1
-		}
-		sin, cos := math.Sincos(float64(position) * math.Pow(base, -2*float64(i)/float64(r.dims)))
-		out[a], out[b] = x[a]*cos-x[b]*sin, x[b]*cos+x[a]*sin
-	}
-	return out
+	return reference.Rotated(x, r.dims, r.style == ropeInterleaved, position, base)
 }
-
-// ropeBase is the base of rotary tables of probes and tests.
-const ropeBase = 1e4
 
 // activated is f(gate)·up in float64.
 func activated(f int, gate, up float64) float64 {
 	if f == gelu {
-		return gate / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(gate+0.044715*gate*gate*gate))) * up
+		return reference.GELU(gate) * up
 	}
-	return gate / (1 + math.Exp(-gate)) * up
+	return reference.SiLU(gate) * up
 }
 
 // smallestNormal is float32's: below it kernels may say zero.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"decodegap/probes/reference"
 )
 
 var widths = []int{1, 15, 16, 17, 64, 80, 129, 1000, 4096}
@@ -22,7 +24,7 @@ func TestNorm(t *testing.T) {
 					sum, sumAt := b.poisoned(tokens * size)
 					b.run(one(b.norm(tokens, size, xAt, nil, wAt, yAt, nil, 1e-6, 1)))
 					b.eachRow(fmt.Sprintf("norm %d×%d, ±%g", tokens, size, most), size, y, func(at int) []float64 {
-						return normalised(widen(x[at:][:size]), w, 1e-6, 1)
+						return reference.Normalised(widen(x[at:][:size]), w, 1e-6, 1)
 					})
 					b.run(one(b.norm(tokens, size, xAt, addAt, wAt, yAt, sumAt, 1e-6, 0)))
 					for i := range x {
@@ -31,7 +33,7 @@ func TestNorm(t *testing.T) {
 						}
 					}
 					b.eachRow(fmt.Sprintf("norm of a sum %d×%d, ±%g", tokens, size, most), size, y, func(at int) []float64 {
-						return normalised(widen(sum[at:][:size]), w, 1e-6, 0)
+						return reference.Normalised(widen(sum[at:][:size]), w, 1e-6, 0)
 					})
 				}
 			}

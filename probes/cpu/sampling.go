@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"decodegap/probes"
+	"decodegap/probes/reference"
 )
 
 // Sampling is choosing the next token from the logits of a vocabulary.
@@ -47,10 +48,10 @@ func prepareSampling(ctx context.Context, h probes.Host, c probes.Case) (probes.
 		return nil, err
 	}
 	tokens, size := shape[0], shape[1]
-	how := sampling{temperature: 0.7, topK: c.Shape["top_k"], topP: float32(c.Shape["top_p_percent"]) / 100}
-	greedy := how.topK == 0 && how.topP == 0
-	if how.topP == 0 {
-		how.topP = 1
+	how := reference.Sampling{Temperature: 0.7, TopK: c.Shape["top_k"], TopP: float32(c.Shape["top_p_percent"]) / 100}
+	greedy := how.TopK == 0 && how.TopP == 0
+	if how.TopP == 0 {
+		how.TopP = 1
 	}
 	var logits, random []float32
 	var ids *memory
@@ -92,9 +93,9 @@ func prepareSampling(ctx context.Context, h probes.Host, c probes.Case) (probes.
 			row := logits[i*size:][:size]
 			err := error(nil)
 			if greedy { // the highest alone, which is the first token of the order
-				err = drawn(sampling{1, 1, 1}, row, 0, id)
+				err = reference.Drawn(reference.Greedy(), row, 0, id)
 			} else {
-				err = drawn(how, row, random[i], id)
+				err = reference.Drawn(how, row, random[i], id)
 			}
 			if err != nil {
 				return probes.Correctness{}, err

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"decodegap/probes/decode"
+	"decodegap/probes/reference"
 	"decodegap/roofline"
 )
 
@@ -123,7 +124,7 @@ func (b *stepBuilder) shared() error {
 	if err != nil {
 		return err
 	}
-	ropeTable(of[float32](table), b.options.Context+1, dim, stepRopeBase)
+	reference.RotaryTable(of[float32](table), b.options.Context+1, dim, stepRopeBase)
 	b.rope = rope{style: ropeNeoX, dims: dim, table: table.at}
 	return b.scratchOf(heads, wide)
 }
