@@ -297,16 +297,8 @@ var nvfp4Experts = experts{
 	},
 	up:     func(m mixture) (rows, units int) { return 2 * m.width / unitRows, m.hidden / unitCols },
 	down:   func(m mixture) (rows, units int) { return m.hidden / unitRows, m.width / unitCols },
-	matrix: nvfp4Row,
+	matrix: nvfp4.values,
 	half:   8,
-}
-
-// nvfp4Row is one row of a matrix in units, in float64.
-func nvfp4Row(w []byte, g matrix, row int, to []float64) {
-	units := g.cols / unitCols
-	for u := range units {
-		unpackRow(w[(row/unitRows*units+u)*unitBytes:], row%unitRows, to[u*unitCols:][:unitCols])
-	}
 }
 
 // BF16Experts and NVFP4Experts are the routed experts of a layer at one token.

@@ -78,7 +78,7 @@ var nvfp4Few = gemv{
 }
 
 var bf16Few = gemv{
-	source: "bf16_gemm", format: "BF16", fill: "fill_bf16", unit: 4, fillX: "fill_bf16",
+	source: "bf16_gemm", format: "BF16", fill: "fill_bf16", unit: 4, limit: []any{float32(1)}, fillX: "fill_bf16",
 	grain: matrix{unitRows, 128}, most: mostTokens, bound: gemmBound,
 	bytes: bf16Kernel.bytes,
 	variants: func(h probes.Host, g product) []variant {

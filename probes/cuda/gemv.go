@@ -26,8 +26,10 @@ type gemv struct {
 	format   string
 	fill     string // entry of fill.cu for weights
 	unit     int    // bytes that fill counts by
+	limit    []any  // of fill, in front of its seed
 	fillX    string
-	bytes    func(matrix) unit.Bytes // of weights
+	bytes    func(matrix) unit.Bytes // of weights and scales
+	scales   func(matrix) int        // float32 ones behind the weights; nil for none
 	variants func(probes.Host, product) []variant
 	arg      func(l *driver.Launch, g product, w, x, y uint64, order uint32)
 	// check compares sampled rows of one token with float64 on the weights at an
@@ -80,13 +82,14 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 	if err != nil {
 		return nil, err
 	}
+	stride := (int64(weights) + 127) / 128 * 128
 	s := &subject{m: m, copies: n, each: c.Bytes}
 	defer func() {
 		if err != nil {
 			s.Close()
 		}
 	}()
-	w, err := s.allocate(h, int64(n)*int64(weights))
+	w, err := s.allocate(h, int64(n)*stride)
 	if err != nil {
 		return nil, err
 	}
@@ -103,11 +106,10 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 		return nil, err
 	}
 	s.output = y
-	more := []any{seed()}
-	if g.unit == 4 {
-		more = []any{float32(1), seed()}
+	if err := m.fill(ctx, g.fill, w, uint64(w.Size())/uint64(g.unit), append(append([]any{}, g.limit...), seed())...); err != nil {
+		return nil, err
 	}
-	if err := m.fill(ctx, g.fill, w, uint64(w.Size())/uint64(g.unit), more...); err != nil {
+	if err := g.writeScales(w, n, stride, shape.matrix); err != nil {
 		return nil, err
 	}
 	if err := m.fill(ctx, g.fillX, x, uint64(x.Size()/4), float32(1), seed()); err != nil {
@@ -121,7 +123,7 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 	}
 	err = s.choose(ctx, g.source, fitting, func(k *driver.Kernel, v variant, copy int) []*driver.Launch {
 		l := &driver.Launch{Kernel: k, Grid: v.grid(m.device.GPU()), Block: v.warps * 32, Shared: v.shared, Dependent: v.order != ordered}
-		g.arg(l, shape, w.Address(int64(copy)*int64(weights)), x.Address(0), y.Address(0), v.order)
+		g.arg(l, shape, w.Address(int64(copy)*stride), x.Address(0), y.Address(0), v.order)
 		return []*driver.Launch{l}
 	})
 	if err != nil {
@@ -140,7 +142,7 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 		}
 		d := &distance{}
 		for t := range shape.tokens {
-			err := g.check(w, int64(n-1)*int64(weights), shape.matrix, in[t*shape.cols:][:shape.cols], got[t*shape.rows:][:shape.rows], d)
+			err := g.check(w, int64(n-1)*stride, shape.matrix, in[t*shape.cols:][:shape.cols], got[t*shape.rows:][:shape.rows], d)
 			if err != nil {
 				return probes.Correctness{}, err
 			}
@@ -148,6 +150,26 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 		return d.correctness(g.bound, "float32 sums; all outputs written"), nil
 	}
 	return s, nil
+}
+
+// writeScales puts the scales of a format that has them apart behind each
+// copy of its weights, from 2^-5 to 2^-3.
+func (g *gemv) writeScales(w *driver.Memory, copies int, stride int64, shape matrix) error {
+	if g.scales == nil || g.scales(shape) == 0 {
+		return nil
+	}
+	values := make([]float32, g.scales(shape))
+	behind := int64(g.bytes(shape)) - int64(4*len(values))
+	for c := range copies {
+		random := seed()
+		for i := range values {
+			values[i] = 1./32 + 3./32*float32(word(random, uint64(i))>>40)/(1<<24)
+		}
+		if err := driver.Write(w, int64(c)*stride+behind, values); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // gemvBound allows for float32 sums of some ten thousand products in any
@@ -177,7 +199,7 @@ func perBlock(h probes.Host, count, resident int) int {
 var gemvShapes = []product{{1, matrix{28672, 8192}}, {1, matrix{6144, 6144}}, {1, matrix{4096, 4096}}, {1, matrix{6144, 4096}}, {1, matrix{4096, 14336}}}
 
 var bf16Kernel = gemv{
-	source: "bf16_gemv", format: "BF16", fill: "fill_bf16", unit: 4, fillX: "fill_bf16",
+	source: "bf16_gemv", format: "BF16", fill: "fill_bf16", unit: 4, limit: []any{float32(1)}, fillX: "fill_bf16",
 	grain: matrix{1, 1024}, most: 1, bound: gemvBound,
 	bytes: func(g matrix) unit.Bytes { return unit.Bytes(2 * g.rows * g.cols) },
 	variants: func(h probes.Host, g product) []variant {

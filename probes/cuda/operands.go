@@ -85,13 +85,19 @@ func e2m1(code byte) float64 {
 	return x
 }
 
-// e4m3 is a scale: positive, no NaN.
 func e4m3(code byte) float64 {
-	exponent, mantissa := int(code>>3), float64(code&7)
-	if exponent == 0 {
-		return math.Ldexp(mantissa, -9)
+	exponent, mantissa := int(code>>3&15), float64(code&7)
+	x := math.Ldexp(mantissa, -9)
+	switch {
+	case code&0x7f == 0x7f:
+		return math.NaN()
+	case exponent > 0:
+		x = math.Ldexp(8+mantissa, exponent-10)
 	}
-	return math.Ldexp(8+mantissa, exponent-10)
+	if code>>7 != 0 {
+		return -x
+	}
+	return x
 }
 
 // distance sums up how far outputs lie from references.

@@ -102,6 +102,9 @@ func compile(clang string, b kernels.Build) (kernels.Entry, []byte, error) {
 	if err != nil {
 		return e, nil, fmt.Errorf("%s for %s: %w\n%s", source, b.Level.Target, err, said.Bytes())
 	}
+	if text, err = b.Level.Header(text); err != nil {
+		return e, nil, fmt.Errorf("%s: %w", source, err)
+	}
 	e.PTXDigest = digest(text)
 	return e, text, nil
 }

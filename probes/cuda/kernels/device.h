@@ -96,6 +96,7 @@ DEVICE float load_shared(u32 a) {
 DEVICE void store_shared16(u32 a, uint4 v) {
 	asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(a), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
+DEVICE void store_shared8(u32 a, uint2 v) { asm volatile("st.shared.v2.u32 [%0], {%1,%2};" ::"r"(a), "r"(v.x), "r"(v.y) : "memory"); }
 DEVICE void store_shared(u32 a, float v) { asm volatile("st.shared.f32 [%0], %1;" ::"r"(a), "f"(v) : "memory"); }
 DEVICE void add_shared(u32 a, float v) { asm volatile("red.shared.add.f32 [%0], %1;" ::"r"(a), "f"(v) : "memory"); }
 
@@ -106,6 +107,9 @@ DEVICE void copy16(u32 to, const void *from) {
 }
 DEVICE void copy8(u32 to, const void *from) {
 	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+}
+DEVICE void copy4(u32 to, const void *from) {
+	asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
 DEVICE void copies_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until all but the newest `left` groups have arrived.

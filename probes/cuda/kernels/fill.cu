@@ -27,19 +27,66 @@ KERNEL fill_f16(u32 *p, u64 n, float scale, u64 seed) {
 	EACH(i, n) { u32 r = (u32)random(seed, i); p[i] = pack_f16(scale * uniform(r), scale * uniform(r >> 16)); }
 }
 
-// Units of nvfp4.h: any bits are weights; scales are positive E4M3, most
-// between 2^-2 and 2, one in 64 below: sub-normal numbers and zero.
+// Units with scales behind 512 words of weights, words in all: any bits are
+// weights.
+template <class Scales> DEVICE void fill_units(u32 *p, u64 units, u32 words, u64 seed, Scales scales) {
+	EACH(i, units * words) {
+		const u64 r = random(seed, i);
+		p[i] = i % words < 512 ? (u32)r : scales(r);
+	}
+}
+// Units of nvfp4.h: scales are positive E4M3, most between 2^-2 and 2, one in
+// 64 below: sub-normal numbers and zero.
 KERNEL fill_nvfp4(u32 *p, u64 units, u64 seed) {
-	EACH(i, units * 576) {
-		u64 r = random(seed, i);
-		u32 word = (u32)r;
-		if (i % 576 >= 512) {
-			word = 0;
-			for (int b = 0; b < 4; b++) {
-				u32 e = (u32)(r >> (16 * b)) & 0xffff;
-				word |= ((e >> 10) == 0 ? e & 7 : 0x28 + (e & 0x3ff) % 24) << (8 * b);
-			}
+	fill_units(p, units, 576, seed, [](u64 r) INLINE {
+		u32 word = 0;
+		for (int b = 0; b < 4; b++) {
+			u32 e = (u32)(r >> (16 * b)) & 0xffff;
+			word |= ((e >> 10) == 0 ? e & 7 : 0x28 + (e & 0x3ff) % 24) << (8 * b);
 		}
-		p[i] = word;
+		return word;
+	});
+}
+// Units of groups.h with E8M0: 2^-8 to 2^7, one in 64 from 2^-127 to 2^-120.
+KERNEL fill_mxfp4(u32 *p, u64 units, u64 seed) {
+	fill_units(p, units, 544, seed, [](u64 r) INLINE {
+		u32 word = 0;
+		for (int b = 0; b < 4; b++) {
+			u32 e = (u32)(r >> (16 * b)) & 0xffff;
+			word |= ((e >> 10) == 0 ? e & 7 : 119 + (e & 15)) << (8 * b);
+		}
+		return word;
+	});
+}
+// Units of groups.h with binary16: 2^-7 to 2, one in 64 sub-normal or zero.
+KERNEL fill_int4(u32 *p, u64 units, u64 seed) {
+	fill_units(p, units, 576, seed, [](u64 r) INLINE {
+		u32 word = 0;
+		for (int b = 0; b < 2; b++) {
+			u32 e = (u32)(r >> (32 * b));
+			word |= (e >> 26 == 0 ? e & 0x3ff : 0x2000 + (e & 0x1fff)) << (16 * b);
+		}
+		return word;
+	});
+}
+// Four E4M3 codes, none of which is no number (all seven bits of a magnitude);
+// most are below 2, one word in 16 has any.
+DEVICE u32 e4m3(u64 r) {
+	const u32 v = r >> 60 ? (u32)r & 0xbfbfbfbfu : (u32)r;
+	return v & ~((v & 0x7f7f7f7fu) + 0x01010101u >> 7 & 0x01010101u);
+}
+KERNEL fill_e4m3(u32 *p, u64 n, u64 seed) { EACH(i, n) p[i] = e4m3(random(seed, i)); }
+// Pages of indexer.cu: 2048 words of keys, 64 scales from 2^-5 to 2^-3.
+KERNEL fill_index(u32 *p, u64 pages, u64 seed) {
+	EACH(i, pages * 2112) {
+		const u64 r = random(seed, i);
+		p[i] = i % 2112 < 2048 ? e4m3(r) : float_bits((5.f + 3.f * uniform((u32)r)) * (1.f / 64));
+	}
+}
+// Weights of fp8.h: n words.
+KERNEL fill_fp8(u32 *p, u64 n, u64 seed) {
+	EACH(i, n) {
+		const u32 v = e4m3(random(seed, i));
+		p[i] = v & 0x80008000u | (v & 0x00800080u) << 7 | v >> 1 & 0x3f803f80u | v & 0x007f007fu;
 	}
 }

@@ -24,13 +24,21 @@ type Level struct {
 	Major, Minor int    // compute capability, the least that runs it
 	Target       string // "sm_80"
 	PTX          string // the PTX version that knows what the kernels use: "7.4"
+	// Where the compiler does not know the version or the target: it
+	// writes for these, and the file's header is changed to the level's. What is
+	// new comes by inline assembly, which it does not look into.
+	ClangTarget, ClangPTX string
 }
 
 // The levels. SM80: asynchronous copies, tensor cores for bfloat16. SM90:
-// dependent launches besides.
+// dependent launches besides. FP8: tensor cores for E4M3, of SM89 by themselves,
+// of SM90 by conversion.
 var (
-	SM80 = Level{8, 0, "sm_80", "7.4"}
-	SM90 = Level{9, 0, "sm_90", "7.8"}
+	SM80 = Level{8, 0, "sm_80", "7.4", "", ""}
+	SM90 = Level{9, 0, "sm_90", "7.8", "", ""}
+
+	SM89FP8 = Level{8, 9, "sm_89", "8.4", "sm_89", "7.8"}
+	SM90FP8 = Level{9, 0, "sm_90", "8.4", "sm_90", "7.8"}
 )
 
 // Builds lists every PTX file; `make ptx` writes them.
@@ -44,6 +52,12 @@ var Builds = []Build{
 	{"bf16_gemv", SM90},
 	{"nvfp4_gemv", SM80},
 	{"nvfp4_gemv", SM90},
+	{"fp8_gemv", SM80},
+	{"fp8_gemv", SM90},
+	{"mxfp4_gemv", SM80},
+	{"mxfp4_gemv", SM90},
+	{"int4_gemv", SM80},
+	{"int4_gemv", SM90},
 	{"bf16_gqa", SM80},
 	{"bf16_gqa", SM90},
 	{"bf16_experts", SM80},
@@ -54,6 +68,9 @@ var Builds = []Build{
 	{"bf16_gemm", SM90},
 	{"nvfp4_gemm", SM80},
 	{"nvfp4_gemm", SM90},
+	{"indexer", SM80},
+	{"indexer", SM89FP8},
+	{"indexer", SM90FP8},
 	{"router", SM80},
 	{"router", SM90},
 }

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -27,7 +28,26 @@ func Flags() []string {
 
 // Flags are those of the level.
 func (l Level) Flags() []string {
-	return []string{"--cuda-gpu-arch=" + l.Target, "--cuda-feature=+ptx" + l.PTX[:1] + l.PTX[2:]}
+	target, version := l.compiled()
+	return []string{"--cuda-gpu-arch=" + target, "--cuda-feature=+ptx" + version[:1] + version[2:]}
+}
+
+// compiled is what the compiler writes for.
+func (l Level) compiled() (target, version string) {
+	if l.ClangTarget == "" {
+		return l.Target, l.PTX
+	}
+	return l.ClangTarget, l.ClangPTX
+}
+
+// Header gives PTX of the compiler the level's own version and target.
+func (l Level) Header(text []byte) ([]byte, error) {
+	target, version := l.compiled()
+	before := fmt.Appendf(nil, ".version %s\n.target %s\n", version, target)
+	if bytes.Count(text, before) != 1 {
+		return nil, fmt.Errorf("expected %q once in PTX for %s", before, l.Target)
+	}
+	return bytes.Replace(text, before, fmt.Appendf(nil, ".version %s\n.target %s\n", l.PTX, l.Target), 1), nil
 }
 
 // ReadManifest reads the embedded manifest.

@@ -12,7 +12,7 @@
 template <bool DOWN, int WARPS, int STAGES>
 DEVICE void multiply(const Experts e, const float *shares, const char *x, void *y, float factor, u32 order) {
 	extern __shared__ char memory[];
-	const u32 lane = thread() % 32, warp = thread() / 32;
+	const u32 warp = thread() / 32;
 	const u32 tiles = DOWN ? e.rows : e.rows * e.chosen, units = DOWN ? e.units * e.chosen : e.units;
 	const u32 tile0 = block() * tiles / blocks(), mine = (block() + 1) * tiles / blocks() - tile0;
 	const u32 xs = shared_address(memory) + WARPS * STAGES * UNIT, zeros = xs + units * 512, sums = zeros + 512;
@@ -36,10 +36,7 @@ DEVICE void multiply(const Experts e, const float *shares, const char *x, void *
 	const u32 ring = shared_address(memory) + warp * STAGES * UNIT;
 	auto issue = [&](u32 slot) INLINE {
 		if (left > 0) {
-			const u32 to = ring + slot * UNIT;
-#pragma unroll
-			for (int c = 0; c < 4; c++) copy16(to + c * 512 + lane * 16, walk.next + c * 512 + lane * 16);
-			copy8(to + SCALES + lane * 8, walk.next + SCALES + lane * 8);
+			NVFP4::copy(ring + slot * UNIT, walk.next);
 			if (--left > 0) walk.step(e);
 			else if (order == LATE) start_successor();
 		}
@@ -59,9 +56,9 @@ DEVICE void multiply(const Experts e, const float *shares, const char *x, void *
 		if (thread() + k * WARPS * 32 < vectors) store_shared16(xs + (thread() + k * WARPS * 32) * 16, part[k]);
 	barrier();
 
-	sum_units<STAGES>(ring, xs, zeros, sums, count, units, tile, unit, issue);
+	sum_units<NVFP4, STAGES>(ring, xs, zeros, sums, count, units, tile, unit, issue);
 	barrier();
-	factor *= NVFP4_FACTOR;
+	factor *= NVFP4::FACTOR;
 	if (DOWN) {
 		for (u32 i = thread(); i < mine * 16; i += WARPS * 32) ((float *)y)[tile0 * 16 + i] = load_shared(sums + i * 4) * factor;
 		return;
