@@ -77,6 +77,28 @@ var nvfp4Few = gemv{
 	check: nvfp4Kernel.check,
 }
 
+var fp8Few = gemv{
+	source: "fp8_gemm", format: "FP8", fill: "fill_fp8", unit: 4, fillX: "fill_f16",
+	grain: fp8Kernel.grain, most: mostTokens, bound: gemmBound,
+	bytes: fp8Kernel.bytes, scales: fp8Kernel.scales,
+	variants: func(h probes.Host, g product) []variant {
+		var all []tiling
+		switch eights(g.tokens) {
+		case 1, 2:
+			all = []tiling{{1, 14, 1, 6}, {2, 7, 1, 4}, {1, 7, 2, 4}, {1, 3, 4, 4}}
+		case 4:
+			all = []tiling{{1, 14, 1, 5}, {2, 7, 1, 4}, {1, 7, 2, 4}, {1, 3, 4, 4}}
+		default:
+			all = []tiling{{1, 14, 1, 4}, {2, 7, 1, 3}, {1, 7, 2, 3}}
+		}
+		return tilings("fp8_gemm", all, fp8.slot, 8*2*fp8.cols, g)
+	},
+	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
+		l.Arg(w, fp8.scalesAt(w, g.matrix), x, y, uint32(g.rows), uint32(g.cols/fp8.cols), uint32(g.tokens), order)
+	},
+	check: fp8Kernel.check,
+}
+
 var bf16Few = gemv{
 	source: "bf16_gemm", format: "BF16", fill: "fill_bf16", unit: 4, limit: []any{float32(1)}, fillX: "fill_bf16",
 	grain: matrix{unitRows, 128}, most: mostTokens, bound: gemmBound,
@@ -104,6 +126,18 @@ var NVFP4Few = probes.Probe{
 	Check:   checkGPU,
 	Plan:    nvfp4Few.cases(gemmShapes),
 	Prepare: nvfp4Few.prepare,
+}
+
+// FP8Few is the product of an E4M3 matrix with some tokens, activations in
+// binary16.
+var FP8Few = probes.Probe{
+	Name:    "cuda/gemm_fp8",
+	Doc:     "a weight matrix in FP8 (E4M3), a float32 scale for each 128×128, times 4 to 64 tokens in 16 bits: weights unpacked in the kernel",
+	Formula: "rows·cols + rows·cols/4096 + m·(2·cols + 4·rows)",
+	Checked: "96 rows of each token against float64 on the same FP8 and binary16, all outputs written",
+	Check:   checkGPU,
+	Plan:    fp8Few.cases(gemmShapes),
+	Prepare: fp8Few.prepare,
 }
 
 // BF16Few is the product of a bfloat16 matrix with some tokens.

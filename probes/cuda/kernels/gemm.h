@@ -13,6 +13,7 @@
 // Where 16 bytes of activations lie in a row of a step, so that a quarter warp
 // finds its eight in different banks.
 DEVICE u32 wide_chunk(u32 c, u32 token) { return c ^ (c >> 3 & 1) ^ (token & 1) << 1; } // read 64 bytes apart
+DEVICE u32 pair_chunk(u32 c, u32 row) { return c ^ (row & 1); }                         // read 32 bytes apart
 DEVICE u32 near_chunk(u32 c, u32 row) { return c ^ (row & 1) << 2; }                    // read side by side
 
 // The sums of a warp: of tile i and tokens 8·n on, as the tensor cores leave

@@ -71,6 +71,8 @@ var Builds = []Build{
 	{"indexer", SM80},
 	{"indexer", SM89FP8},
 	{"indexer", SM90FP8},
+	{"fp8_gemm", SM80},
+	{"fp8_gemm", SM90},
 	{"router", SM80},
 	{"router", SM90},
 }
