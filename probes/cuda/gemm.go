@@ -54,7 +54,7 @@ var gemmShapes = []product{
 }
 
 var nvfp4Few = gemv{
-	source: "nvfp4_gemm", format: "NVFP4", fill: "fill_nvfp4", unit: unitBytes, fillX: "fill_f16",
+	source: "nvfp4_gemm", format: "NVFP4", fill: "fill_nvfp4", unit: unitBytes, x: inF16,
 	grain: nvfp4Kernel.grain, most: mostTokens, bound: gemmBound,
 	bytes: nvfp4Kernel.bytes,
 	variants: func(h probes.Host, g product) []variant {
@@ -78,7 +78,7 @@ var nvfp4Few = gemv{
 }
 
 var fp8Few = gemv{
-	source: "fp8_gemm", format: "FP8", fill: "fill_fp8", unit: 4, fillX: "fill_f16",
+	source: "fp8_gemm", format: "FP8", fill: "fill_fp8", unit: 4, x: inF16,
 	grain: fp8Kernel.grain, most: mostTokens, bound: gemmBound,
 	bytes: fp8Kernel.bytes, scales: fp8Kernel.scales,
 	variants: func(h probes.Host, g product) []variant {
@@ -100,7 +100,7 @@ var fp8Few = gemv{
 }
 
 var bf16Few = gemv{
-	source: "bf16_gemm", format: "BF16", fill: "fill_bf16", unit: 4, limit: []any{float32(1)}, fillX: "fill_bf16",
+	source: "bf16_gemm", format: "BF16", fill: "fill_bf16", unit: 4, limit: []any{float32(1)}, x: inBF16,
 	grain: matrix{unitRows, 128}, most: mostTokens, bound: gemmBound,
 	bytes: bf16Kernel.bytes,
 	variants: func(h probes.Host, g product) []variant {

@@ -27,14 +27,14 @@ type gemv struct {
 	fill     string // entry of fill.cu for weights
 	unit     int    // bytes that fill counts by
 	limit    []any  // of fill, in front of its seed
-	fillX    string
+	x        activations
 	bytes    func(matrix) unit.Bytes // of weights and scales
 	scales   func(matrix) int        // float32 ones behind the weights; nil for none
 	variants func(probes.Host, product) []variant
 	arg      func(l *driver.Launch, g product, w, x, y uint64, order uint32)
 	// check compares sampled rows of one token with float64 on the weights at an
 	// offset.
-	check func(w *driver.Memory, at int64, g matrix, x []uint16, y []float32, d *distance) error
+	check func(w *driver.Memory, at int64, g matrix, x []float64, y []float32, d *distance) error
 	grain matrix // rows and cols are multiples of
 	most  int    // tokens
 	bound float64
@@ -54,7 +54,7 @@ func (g *gemv) cases(shapes []product) func(probes.Host) []probes.Case {
 					Name:   fmt.Sprintf("M=%d %d×%d", s.tokens, s.rows, s.cols),
 					Shape:  map[string]int{"m": s.tokens, "rows": s.rows, "cols": s.cols},
 					Format: g.format,
-					Bytes:  g.bytes(s.matrix) + unit.Bytes(s.tokens*(2*s.cols+4*s.rows)),
+					Bytes:  g.bytes(s.matrix) + unit.Bytes(s.tokens)*(g.x.bytes(s.cols)+unit.Bytes(4*s.rows)),
 					FLOPs:  unit.FLOPs(2 * s.tokens * s.rows * s.cols),
 				}
 				if dependent == 1 {
@@ -93,11 +93,7 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 	if err != nil {
 		return nil, err
 	}
-	columns := shape.tokens // of operand B, eight at a time
-	if columns > 1 {
-		columns = 8 * eights(shape.tokens)
-	}
-	x, err := s.allocate(h, int64(2*columns*shape.cols))
+	x, err := s.allocate(h, int64(g.x.size(shape)))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +108,7 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 	if err := g.writeScales(w, n, stride, shape.matrix); err != nil {
 		return nil, err
 	}
-	if err := m.fill(ctx, g.fillX, x, uint64(x.Size()/4), float32(1), seed()); err != nil {
+	if err := m.fill(ctx, g.x.fill, x, uint64(x.Size())/uint64(g.x.each), append(append([]any{}, g.x.limit...), seed())...); err != nil {
 		return nil, err
 	}
 	var fitting []variant
@@ -130,7 +126,7 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 		return nil, err
 	}
 	s.verify = func() (probes.Correctness, error) {
-		got, in := make([]float32, shape.tokens*shape.rows), make([]uint16, shape.tokens*shape.cols)
+		got, in := make([]float32, shape.tokens*shape.rows), make([]byte, x.Size())
 		if err := driver.Read(y, 0, got); err != nil {
 			return probes.Correctness{}, err
 		}
@@ -142,7 +138,7 @@ func (g *gemv) prepare(ctx context.Context, h probes.Host, c probes.Case) (_ pro
 		}
 		d := &distance{}
 		for t := range shape.tokens {
-			err := g.check(w, int64(n-1)*stride, shape.matrix, in[t*shape.cols:][:shape.cols], got[t*shape.rows:][:shape.rows], d)
+			err := g.check(w, int64(n-1)*stride, shape.matrix, g.x.token(in, shape, t), got[t*shape.rows:][:shape.rows], d)
 			if err != nil {
 				return probes.Correctness{}, err
 			}
@@ -199,7 +195,7 @@ func perBlock(h probes.Host, count, resident int) int {
 var gemvShapes = []product{{1, matrix{28672, 8192}}, {1, matrix{6144, 6144}}, {1, matrix{4096, 4096}}, {1, matrix{6144, 4096}}, {1, matrix{4096, 14336}}}
 
 var bf16Kernel = gemv{
-	source: "bf16_gemv", format: "BF16", fill: "fill_bf16", unit: 4, limit: []any{float32(1)}, fillX: "fill_bf16",
+	source: "bf16_gemv", format: "BF16", fill: "fill_bf16", unit: 4, limit: []any{float32(1)}, x: inBF16,
 	grain: matrix{1, 1024}, most: 1, bound: gemvBound,
 	bytes: func(g matrix) unit.Bytes { return unit.Bytes(2 * g.rows * g.cols) },
 	variants: func(h probes.Host, g product) []variant {
@@ -215,7 +211,7 @@ var bf16Kernel = gemv{
 	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
 		l.Arg(w, x, y, uint32(g.rows), uint32(g.cols/1024), order)
 	},
-	check: func(w *driver.Memory, at int64, g matrix, x []uint16, y []float32, d *distance) error {
+	check: func(w *driver.Memory, at int64, g matrix, x []float64, y []float32, d *distance) error {
 		row := make([]uint16, g.cols)
 		for _, r := range sampled(g.rows, 96) {
 			if err := driver.Read(w, at+int64(2*r*g.cols), row); err != nil {
@@ -223,7 +219,7 @@ var bf16Kernel = gemv{
 			}
 			var sum float64
 			for i, v := range row {
-				sum += bf16(v) * bf16(x[i])
+				sum += bf16(v) * x[i]
 			}
 			d.add(float64(y[r]), sum)
 		}

@@ -51,7 +51,7 @@ func (f *tiled) values(w []byte, g matrix, row int, to []float64) {
 // one is the format's product with one token, in binary16.
 func (f *tiled) one() gemv {
 	return gemv{
-		source: f.source + "_gemv", format: f.name, fill: f.fill, unit: f.each, fillX: "fill_f16",
+		source: f.source + "_gemv", format: f.name, fill: f.fill, unit: f.each, x: inF16,
 		grain: matrix{max(unitRows, f.scale), f.cols}, most: 1, bound: gemvBound,
 		bytes: f.size, scales: f.scales, check: f.check,
 		variants: func(h probes.Host, g product) []variant {
@@ -79,7 +79,7 @@ func (f *tiled) scalesAt(w uint64, g matrix) uint64 {
 }
 
 // check compares 96 rows.
-func (f *tiled) check(w *driver.Memory, at int64, g matrix, x []uint16, y []float32, d *distance) error {
+func (f *tiled) check(w *driver.Memory, at int64, g matrix, x []float64, y []float32, d *distance) error {
 	tile := make([]byte, g.cols/f.cols*f.bytes)
 	row := make([]float64, g.cols)
 	scales := make([]float32, f.scales(g))
@@ -97,7 +97,7 @@ func (f *tiled) check(w *driver.Memory, at int64, g matrix, x []uint16, y []floa
 				if f.scale > 0 {
 					v *= float64(scales[t*unitRows/f.scale*(g.cols/f.scale)+c/f.scale])
 				}
-				sum += v * f16(x[c])
+				sum += v * x[c]
 			}
 			d.add(float64(y[t*unitRows+r]), sum)
 		}

@@ -27,29 +27,33 @@ KERNEL fill_f16(u32 *p, u64 n, float scale, u64 seed) {
 	EACH(i, n) { u32 r = (u32)random(seed, i); p[i] = pack_f16(scale * uniform(r), scale * uniform(r >> 16)); }
 }
 
-// Units with scales behind 512 words of weights, words in all: any bits are
-// weights.
-template <class Scales> DEVICE void fill_units(u32 *p, u64 units, u32 words, u64 seed, Scales scales) {
+// Units with scales behind words of numbers, of which any bits are some.
+template <class Scales> DEVICE void fill_units(u32 *p, u64 units, u32 numbers, u32 words, u64 seed, Scales scales) {
 	EACH(i, units * words) {
 		const u64 r = random(seed, i);
-		p[i] = i % words < 512 ? (u32)r : scales(r);
+		p[i] = i % words < numbers ? (u32)r : scales(r);
 	}
 }
-// Units of nvfp4.h: scales are positive E4M3, most between 2^-2 and 2, one in
-// 64 below: sub-normal numbers and zero.
+// Four positive E4M3, most between 2^-2 and 2, one in 64 below: sub-normal
+// numbers and zero.
+DEVICE u32 scales4(u64 r) {
+	u32 word = 0;
+	for (int b = 0; b < 4; b++) {
+		u32 e = (u32)(r >> (16 * b)) & 0xffff;
+		word |= ((e >> 10) == 0 ? e & 7 : 0x28 + (e & 0x3ff) % 24) << (8 * b);
+	}
+	return word;
+}
+// Units of nvfp4.h, and of eight tokens of nvfp4_native.cu.
 KERNEL fill_nvfp4(u32 *p, u64 units, u64 seed) {
-	fill_units(p, units, 576, seed, [](u64 r) INLINE {
-		u32 word = 0;
-		for (int b = 0; b < 4; b++) {
-			u32 e = (u32)(r >> (16 * b)) & 0xffff;
-			word |= ((e >> 10) == 0 ? e & 7 : 0x28 + (e & 0x3ff) % 24) << (8 * b);
-		}
-		return word;
-	});
+	fill_units(p, units, 512, 576, seed, [](u64 r) INLINE { return scales4(r); });
+}
+KERNEL fill_nvfp4_eight(u32 *p, u64 units, u64 seed) {
+	fill_units(p, units, 256, 288, seed, [](u64 r) INLINE { return scales4(r); });
 }
 // Units of groups.h with E8M0: 2^-8 to 2^7, one in 64 from 2^-127 to 2^-120.
 KERNEL fill_mxfp4(u32 *p, u64 units, u64 seed) {
-	fill_units(p, units, 544, seed, [](u64 r) INLINE {
+	fill_units(p, units, 512, 544, seed, [](u64 r) INLINE {
 		u32 word = 0;
 		for (int b = 0; b < 4; b++) {
 			u32 e = (u32)(r >> (16 * b)) & 0xffff;
@@ -60,7 +64,7 @@ KERNEL fill_mxfp4(u32 *p, u64 units, u64 seed) {
 }
 // Units of groups.h with binary16: 2^-7 to 2, one in 64 sub-normal or zero.
 KERNEL fill_int4(u32 *p, u64 units, u64 seed) {
-	fill_units(p, units, 576, seed, [](u64 r) INLINE {
+	fill_units(p, units, 512, 576, seed, [](u64 r) INLINE {
 		u32 word = 0;
 		for (int b = 0; b < 2; b++) {
 			u32 e = (u32)(r >> (32 * b));

@@ -32,13 +32,17 @@ type Level struct {
 
 // The levels. SM80: asynchronous copies, tensor cores for bfloat16. SM90:
 // dependent launches besides. FP8: tensor cores for E4M3, of SM89 by themselves,
-// of SM90 by conversion.
+// of SM90 by conversion. SM120a and SM120f: tensor cores for NVFP4, of 12.0 alone
+// and, to drivers since CUDA 12.9, of all of 12.
 var (
 	SM80 = Level{8, 0, "sm_80", "7.4", "", ""}
 	SM90 = Level{9, 0, "sm_90", "7.8", "", ""}
 
 	SM89FP8 = Level{8, 9, "sm_89", "8.4", "sm_89", "7.8"}
 	SM90FP8 = Level{9, 0, "sm_90", "8.4", "sm_90", "7.8"}
+
+	SM120a = Level{12, 0, "sm_120a", "8.7", "sm_90", "7.8"}
+	SM120f = Level{12, 0, "sm_120f", "8.8", "sm_90", "7.8"}
 )
 
 // Builds lists every PTX file; `make ptx` writes them.
@@ -73,6 +77,8 @@ var Builds = []Build{
 	{"indexer", SM90FP8},
 	{"fp8_gemm", SM80},
 	{"fp8_gemm", SM90},
+	{"nvfp4_native", SM120f},
+	{"nvfp4_native", SM120a},
 	{"router", SM80},
 	{"router", SM90},
 }
@@ -80,12 +86,20 @@ var Builds = []Build{
 // Name is the PTX file's.
 func (b Build) Name() string { return b.Level.Target + "_" + b.Source + ".ptx" }
 
-// Runs says whether a GPU of a compute capability runs the level.
+// Runs says whether a GPU of a compute capability runs the level: later ones
+// run all but what is for one GPU (a) or one family of them (f).
 func (l Level) Runs(major, minor int) bool {
+	switch l.Target[len(l.Target)-1] {
+	case 'a':
+		return major == l.Major && minor == l.Minor
+	case 'f':
+		return major == l.Major && minor >= l.Minor
+	}
 	return major > l.Major || major == l.Major && minor >= l.Minor
 }
 
-// Find is the build of a source with the highest level that a GPU runs.
+// Find is the build of a source with the highest level that a GPU runs: one for
+// that GPU alone before one for its family.
 func Find(source string, major, minor int) (Build, error) {
 	var best Build
 	for _, b := range Builds {

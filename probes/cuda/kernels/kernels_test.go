@@ -105,6 +105,14 @@ func TestFind(t *testing.T) {
 		{"bf16_gemv", 12, 0, "sm_90_bf16_gemv.ptx"},
 		{"read", 10, 0, "sm_80_read.ptx"},
 		{"read", 7, 5, ""},
+		{"indexer", 8, 6, "sm_80_indexer.ptx"},
+		{"indexer", 8, 9, "sm_89_indexer.ptx"},
+		{"indexer", 12, 0, "sm_90_indexer.ptx"},
+		{"nvfp4_native", 9, 0, ""},
+		{"nvfp4_native", 10, 0, ""},
+		{"nvfp4_native", 12, 0, "sm_120a_nvfp4_native.ptx"},
+		{"nvfp4_native", 12, 1, "sm_120f_nvfp4_native.ptx"},
+		{"nvfp4_native", 13, 0, ""},
 		{"nothing of ours", 9, 0, ""},
 	} {
 		b, err := Find(c.source, c.major, c.minor)
