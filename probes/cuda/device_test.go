@@ -114,7 +114,8 @@ func TestDeviceHang(t *testing.T) {
 }
 
 // TestDeviceChecks has each probe run one graph of each case and its output
-// checked, without timing: what compute-sanitizer can go over, slowly.
+// checked, and prints the time of one: what compute-sanitizer can go over,
+// slowly.
 func TestDeviceChecks(t *testing.T) {
 	m, err := Open("", 0, 5*time.Minute)
 	if errors.Is(err, probes.ErrUnsupported) {
@@ -140,8 +141,11 @@ func TestDeviceChecks(t *testing.T) {
 					t.Errorf("%s %s: %+v", p.Name, c.Name, err)
 					continue
 				}
-				if _, err := s.Time(t.Context(), 1); err != nil {
+				seconds, err := s.Time(t.Context(), 1)
+				if err != nil {
 					t.Errorf("%s %s: %+v", p.Name, c.Name, err)
+				} else {
+					t.Logf("%s %s: %.2f µs [%s]", p.Name, c.Name, 1e6*seconds[0], s.Kernel())
 				}
 				got, err := s.Verify()
 				if err != nil || !got.OK() {

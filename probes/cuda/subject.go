@@ -150,7 +150,14 @@ const (
 )
 
 func (v variant) String() string {
-	name := fmt.Sprintf("%s, %s", v.entry, plural(v.resident*max(v.waves, 1), "block"))
+	blocks := v.resident * max(v.waves, 1) // of a multiprocessor
+	if v.blocks > 0 {
+		blocks = v.blocks
+	}
+	name := fmt.Sprintf("%s, %s", v.entry, plural(blocks, "block"))
+	if v.blocks > 0 {
+		name += fmt.Sprintf(" of %d threads", 32*v.warps)
+	}
 	switch v.order {
 	case early:
 		name += ", successor started early"

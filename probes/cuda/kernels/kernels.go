@@ -81,6 +81,14 @@ var Builds = []Build{
 	{"nvfp4_native", SM120a},
 	{"router", SM80},
 	{"router", SM90},
+	{"norm", SM80},
+	{"norm", SM90},
+	{"rope", SM80},
+	{"rope", SM90},
+	{"activation", SM80},
+	{"activation", SM90},
+	{"permute", SM80},
+	{"permute", SM90},
 }
 
 // Name is the PTX file's.

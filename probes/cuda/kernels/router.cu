@@ -2,16 +2,9 @@
 // and their softmax among themselves. One warp a token, its logits in
 // registers; in each round the warp agrees on the largest that is left, the
 // lower expert where two are equal.
-#include "device.h"
+#include "order.h"
 
 enum { EXPERTS = 256, EACH = EXPERTS / 32, WARPS = 4 };
-
-// A float's bits in the order of its value, as unsigned numbers.
-DEVICE u32 ordered(float v) {
-	u32 b = float_bits(v);
-	return b & 0x80000000u ? ~b : b | 0x80000000u;
-}
-DEVICE float value(u32 o) { return bits_float(o & 0x80000000u ? o & 0x7fffffffu : ~o); }
 
 // Logits are float32, tokens × 256; ids and weights tokens × k, k ≤ 32.
 KERNEL __launch_bounds__(WARPS * 32, 1) router_256(const float *logits, u32 *ids, float *weights, u32 tokens, u32 k, u32 order) {
