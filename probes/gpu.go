@@ -14,6 +14,7 @@ type GPU struct {
 	Free           unit.Bytes `json:"free_bytes"`             // when it was opened
 	SharedPerSM    int        `json:"shared_per_sm_bytes"`    // shared memory of one multiprocessor
 	SharedPerBlock int        `json:"shared_per_block_bytes"` // the most that one block may ask for
+	Peers          int        `json:"peers,omitempty"`        // GPUs besides this one that the driver shows
 	Driver         string     `json:"driver_cuda,omitempty"`  // CUDA version of the driver, "13.0"
 
 	// Handle is the back end's own: what its probes run on. Nil in a host that

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"decodegap/probes"
+	"decodegap/probes/cuda/driver"
 )
 
 // The tests of this file need a GPU: make gpu-test builds them into a program
@@ -154,5 +155,39 @@ func TestDeviceChecks(t *testing.T) {
 				s.Close()
 			}
 		}
+	}
+}
+
+// TestDeviceAbsentRank: a rank that never arrives is found by the others'
+// kernels, within their own patience, and the GPUs can be used on.
+func TestDeviceAbsentRank(t *testing.T) {
+	m, err := Open("", 0, 4*time.Second)
+	if errors.Is(err, probes.ErrUnsupported) || err == nil && AllReduce.Check(m.Host(0)) != nil {
+		t.Skip("fewer than two GPUs to test on")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	h := m.Host(0)
+	s, err := AllReduce.Prepare(t.Context(), h, AllReduce.Plan(h)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e := s.(*exchange)
+	all := e.ranks
+	if err := e.clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	_, err = all[0].m.device.Time(t.Context(), m.limit, []*driver.Graph{all[0].graph}, all[0].meeting)
+	late := e.late()
+	t.Logf("after %s: %v, %v", time.Since(begin).Round(time.Millisecond), err, late)
+	if err != nil || late == nil {
+		t.Errorf("expected the graph to end by itself and the absent rank to be named")
+	}
+	if _, err := e.Time(t.Context(), 1); err != nil {
+		t.Errorf("after that: %v", err)
 	}
 }

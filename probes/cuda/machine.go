@@ -30,6 +30,7 @@ type Machine struct {
 	modules map[string]*driver.Module
 	limit   time.Duration // of every wait
 	holding *driver.Kernel
+	others  []*Machine // further GPUs that a probe asked for, on the same library
 }
 
 // Open opens the i-th GPU of the driver at path, "" for the system's. Every
@@ -42,30 +43,50 @@ func Open(path string, i int, deadline time.Duration) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := l.Device(i, callShare*deadline)
+	m, err := openOn(l, i, deadline)
 	if err != nil {
 		l.Close()
+	}
+	return m, err
+}
+
+// openOn opens a GPU of a library that stays the caller's if that fails.
+func openOn(l *driver.Library, i int, deadline time.Duration) (*Machine, error) {
+	d, err := l.Device(i, callShare*deadline)
+	if err != nil {
 		return nil, err
 	}
 	m := &Machine{device: d, library: l, modules: map[string]*driver.Module{}, limit: deadline}
 	if m.holding, err = m.kernel("hold", "hold", 0); err != nil {
-		m.Close()
+		m.leave()
 		return nil, err
 	}
 	return m, nil
 }
 
-// Close gives the GPU back, unless it is lost: then only the process's end
+// leave gives the GPU back, unless it is lost: then only the process's end
 // does.
-func (m *Machine) Close() {
+func (m *Machine) leave() (left bool) {
 	if m.device.Lost() != nil {
-		return
+		return false
 	}
 	for _, mod := range m.modules {
 		mod.Unload()
 	}
 	m.device.Close()
-	m.library.Close()
+	return true
+}
+
+// Close gives the GPU and all that were opened beside it back, and the library
+// if none of them is lost.
+func (m *Machine) Close() {
+	all := m.leave()
+	for _, o := range m.others {
+		all = o.leave() && all
+	}
+	if all {
+		m.library.Close()
+	}
 }
 
 // reserve is memory that is left to the driver and to others.

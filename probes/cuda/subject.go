@@ -85,7 +85,7 @@ func (s *subject) Time(ctx context.Context, n int) ([]float64, error) {
 		}
 	}
 	times := (n + s.runs() - 1) / s.runs()
-	seconds, err := s.m.device.Time(ctx, s.m.limit, s.m.hold(enqueueing), slices.Repeat([]*driver.Graph{s.graph}, times))
+	seconds, err := s.m.device.Time(ctx, s.m.limit, slices.Repeat([]*driver.Graph{s.graph}, times), s.m.hold(enqueueing))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@
 //   FAKECUDA_STALL=cuMemAlloc_v2   a call that does not return
 //   FAKECUDA_CRASH=copy_words      a kernel whose launch ends the process
 //   FAKECUDA_WRONG=read_words      a kernel that leaves its output alone
+//   FAKECUDA_PEERS=0               whether GPUs reach each other's memory
+//   FAKECUDA_LATE=1                a rank, from 1 on, that others wait for in vain
 //
 // Compiled with -DWITHOUT_GRAPHS it lacks cuGraphLaunch, with
 // -DWITHOUT_LAUNCH_EX cuLaunchKernelEx.
@@ -34,9 +36,10 @@ static const char *variable(const char *name) {
 
 static long number(const char *name, long otherwise) { return *variable(name) ? atol(variable(name)) : otherwise; }
 
+// Each GPU is used by a thread of its own.
 static int faulted, hung;
-static int captures; // whether launches are recorded
-static double clock_ns;
+static __thread int captures; // whether launches are recorded
+static __thread double clock_ns;
 static size_t used;
 
 // What a scripted call returns instead; -1 to go on.
@@ -84,6 +87,9 @@ result cuDevicePrimaryCtxRetain(word *c, int d) { BEGIN; *c = 1 + d; return succ
 result cuDevicePrimaryCtxRelease_v2(int d) { BEGIN; (void)d; return success; }
 static __thread word current;
 result cuCtxSetCurrent(word c) { BEGIN; current = c; return success; }
+result cuDeviceCanAccessPeer(int *yes, int d, int p) { BEGIN; *yes = d != p && number("FAKECUDA_PEERS", 1); return success; }
+result cuCtxEnablePeerAccess(word c, unsigned f) { BEGIN; return !current || c == current || f ? invalid : success; }
+result cuMemcpyPeer(address to, word tc, address from, word fc, size_t n) { BEGIN; if (!tc || !fc) return 201; memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n); return success; }
 
 // A call without the context of its thread set is a fault of the caller.
 #define CONTEXT \
@@ -99,7 +105,7 @@ result cuMemAlloc_v2(address *p, size_t n) {
 	size_t *m = aligned_alloc(256, (n + 511) & ~(size_t)255);
 	if (!m) return out_of_memory;
 	m[0] = n;
-	used += n;
+	__atomic_add_fetch(&used, n, __ATOMIC_RELAXED);
 	memset((char *)m + 256, 0xcd, n);
 	*p = (address)(uintptr_t)((char *)m + 256);
 	return success;
@@ -107,7 +113,7 @@ result cuMemAlloc_v2(address *p, size_t n) {
 result cuMemFree_v2(address p) {
 	CONTEXT;
 	size_t *m = (size_t *)((char *)(uintptr_t)p - 256);
-	used -= m[0];
+	__atomic_sub_fetch(&used, m[0], __ATOMIC_RELAXED);
 	free(m);
 	return success;
 }
@@ -160,8 +166,28 @@ static uint64_t random_word(uint64_t seed, uint64_t i) {
 typedef struct {
 	const char *name;
 	unsigned grid;
-	uint64_t p[8];
+	uint64_t p[24];
 } launch;
+
+// The sum of a bfloat16 vector over the ranks that the kernel's name ends in.
+static void all_reduce(const launch *l, int wrong) {
+	int ranks = l->name[strlen(l->name) - 1] - '0';
+	uint64_t rank = l->p[16], words = l->p[17];
+	uint32_t *state = (uint32_t *)(uintptr_t)l->p[18];
+	if (number("FAKECUDA_LATE", 0) && (uint64_t)number("FAKECUDA_LATE", 0) != rank + 1) state[0] = number("FAKECUDA_LATE", 0);
+	for (uint64_t i = 0; i < 4 * words && !wrong; i++) {
+		float sum = 0;
+		for (int r = 0; r < ranks; r++) {
+			uint32_t bits = (uint32_t)((const uint16_t *)(uintptr_t)l->p[r])[i] << 16;
+			float v;
+			memcpy(&v, &bits, 4);
+			sum += v;
+		}
+		uint32_t bits;
+		memcpy(&bits, &sum, 4);
+		((uint16_t *)(uintptr_t)l->p[8 + rank])[i] = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+	}
+}
 
 // The scripted rate: slow, so that a test's blocks are short.
 static const double bytes_per_ns = 2;
@@ -188,6 +214,14 @@ static result execute(const launch *l) {
 		for (uint64_t i = 0; i < 2 * l->p[1]; i++) sum ^= p[i];
 		for (unsigned b = 0; b < l->grid && !wrong; b++) out[b] = b ? 0 : sum;
 		bytes = 16.0 * l->p[1];
+	} else if (!strcmp(l->name, "fill_bf16")) {
+		// Between 0.5 and 1, and as many below zero.
+		uint16_t *p = (uint16_t *)(uintptr_t)l->p[0];
+		for (uint64_t i = 0; i < 2 * l->p[1]; i++) p[i] = 0x3f00 | (random_word(l->p[2], i) & 0x807f);
+	} else if (!strcmp(l->name, "greet")) {
+		if (!wrong) *(uint32_t *)(uintptr_t)l->p[0] = (uint32_t)l->p[1];
+	} else if (!strncmp(l->name, "allreduce_", 10)) {
+		all_reduce(l, wrong);
 	} else if (!strcmp(l->name, "copy_words")) {
 		if (!wrong) memcpy((void *)(uintptr_t)l->p[0], (const void *)(uintptr_t)l->p[1], 16 * l->p[2]);
 		bytes = 32.0 * l->p[2];
@@ -200,7 +234,7 @@ typedef struct {
 	launch *all;
 	size_t count;
 } graph;
-static graph recorded;
+static __thread graph recorded;
 
 static result start(const launch *l) {
 	if (!captures) return execute(l);
@@ -213,9 +247,16 @@ result cuLaunchKernel(word f, unsigned gx, unsigned gy, unsigned gz, unsigned bx
 	CONTEXT;
 	(void)gy; (void)gz; (void)bx; (void)by; (void)bz; (void)shared; (void)s; (void)extra;
 	launch l = {(const char *)f, gx, {0}};
-	// Only the kernels executed above have their parameters read.
-	int n = !strncmp(l.name, "read_", 5) || !strncmp(l.name, "copy_", 5) || !strncmp(l.name, "fill_", 5) ? 3 : 1;
-	for (int i = 0; i < n; i++) memcpy(&l.p[i], parameters[i], 8); // ours lie in words of eight bytes
+	// Only the kernels executed above have their parameters read. Ours lie in
+	// words of eight bytes.
+	if (!strncmp(l.name, "allreduce_", 10)) {
+		for (int i = 0; i < 2; i++) memcpy(&l.p[8 * i], parameters[i], 64);      // in, out
+		for (int i = 3; i < 6; i++) memcpy(&l.p[13 + i], parameters[i], 8); // rank, words, state
+		return start(&l);
+	}
+	int n = !strncmp(l.name, "read_", 5) || !strncmp(l.name, "copy_", 5) || !strncmp(l.name, "fill_", 5) ? 3 : !strcmp(l.name, "greet") ? 2 : 1;
+	for (int i = 0; i < n; i++) memcpy(&l.p[i], parameters[i], 8);
+	if (!strcmp(l.name, "fill_bf16")) memcpy(&l.p[2], parameters[3], 8); // its seed, behind the scale
 	return start(&l);
 }
 #ifndef WITHOUT_LAUNCH_EX

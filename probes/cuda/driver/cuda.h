@@ -43,6 +43,9 @@ typedef struct {
 	X(cuDevicePrimaryCtxRetain, 7000, DGC_NEEDED, (c, d), dgc_word *c, int d) \
 	X(cuDevicePrimaryCtxRelease_v2, 11000, DGC_NEEDED, (d), int d) \
 	X(cuCtxSetCurrent, 4000, DGC_NEEDED, (c), dgc_word c) \
+	X(cuDeviceCanAccessPeer, 4000, DGC_SPARED, (yes, d, p), int *yes, int d, int p) \
+	X(cuCtxEnablePeerAccess, 4000, DGC_SPARED, (c, f), dgc_word c, unsigned f) \
+	X(cuMemcpyPeer, 4000, DGC_SPARED, (to, tc, from, fc, n), dgc_ptr to, dgc_word tc, dgc_ptr from, dgc_word fc, size_t n) \
 	X(cuModuleLoadDataEx, 2010, DGC_NEEDED, (m, image, n, o, v), dgc_word *m, const void *image, unsigned n, int *o, void **v) \
 	X(cuModuleUnload, 2000, DGC_NEEDED, (m), dgc_word m) \
 	X(cuModuleGetFunction, 2000, DGC_NEEDED, (f, m, s), dgc_word *f, dgc_word m, const char *s) \

@@ -55,7 +55,7 @@ func (l *Library) Device(i int, limit time.Duration) (*Device, error) {
 		return nil, &ErrUnsupported{Library: l.path, Has: l.version, Reason: fmt.Sprintf("there is no GPU %d: the driver shows %d", i, n)}
 	}
 	d := &Device{lib: l, limit: limit, work: make(chan func())}
-	d.facts = probes.GPU{Index: i, Driver: l.Version()}
+	d.facts = probes.GPU{Index: i, Peers: n - 1, Driver: l.Version()}
 	go d.serve()
 	if err := d.open(i); err != nil {
 		d.Close()

@@ -21,12 +21,20 @@ type Launch struct {
 	Dependent   bool // may begin before its predecessor has ended (sm_90)
 	values      [30]uint64
 	offsets     [30]C.int
-	count       int
+	words       int // of values
+	count       int // of parameters
 }
 
-// Arg adds a parameter: uint64 (an address too), uint32, int32 or float32.
+// Arg adds a parameter: uint64 (an address too), uint32, int32, float32, or
+// [8]uint64 for a structure of so many addresses.
 func (l *Launch) Arg(values ...any) *Launch {
 	for _, v := range values {
+		l.offsets[l.count] = C.int(8 * l.words)
+		l.count++
+		if all, ok := v.([8]uint64); ok {
+			l.words += copy(l.values[l.words:l.words+len(all)], all[:])
+			continue
+		}
 		var word uint64
 		switch v := v.(type) {
 		case uint64:
@@ -40,9 +48,8 @@ func (l *Launch) Arg(values ...any) *Launch {
 		default:
 			panic(fmt.Sprintf("a kernel's parameter of type %T", v))
 		}
-		l.values[l.count] = word
-		l.offsets[l.count] = C.int(8 * l.count)
-		l.count++
+		l.values[l.words] = word
+		l.words++
 	}
 	return l
 }
@@ -132,14 +139,14 @@ func (g *Graph) Free() {
 	g.exec = 0
 }
 
-// Time runs graphs one after another, behind hold, which keeps the GPU waiting
-// until all of them are enqueued, and returns the seconds from the first to the
-// end of the last by the GPU's events.
-func (d *Device) Time(ctx context.Context, deadline time.Duration, hold *Launch, graphs []*Graph) (float64, error) {
+// Time runs graphs one after another, behind what keeps the GPU waiting until
+// all of them are enqueued, and returns the seconds from the first to the end of
+// the last by the GPU's events.
+func (d *Device) Time(ctx context.Context, deadline time.Duration, graphs []*Graph, before ...*Launch) (float64, error) {
 	err := d.do("enqueue graphs", func() error {
 		t := d.lib.t
-		if hold != nil {
-			if err := hold.enqueue(d); err != nil {
+		for _, l := range before {
+			if err := l.enqueue(d); err != nil {
 				return err
 			}
 		}
