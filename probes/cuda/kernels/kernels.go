@@ -81,7 +81,6 @@ var Builds = []Build{
 	{"nvfp4_native", SM120a},
 	{"router", SM80},
 	{"router", SM90},
-<<<<<<< HEAD
 	{"norm", SM80},
 	{"norm", SM90},
 	{"rope", SM80},
@@ -90,10 +89,8 @@ var Builds = []Build{
 	{"activation", SM90},
 	{"permute", SM80},
 	{"permute", SM90},
-=======
 	{"allreduce", SM80},
 	{"allreduce", SM90},
->>>>>>> bc97785 (Probe the all-reduce over peer memory: packets, one-shot, two-shot, and a rank that never arrives)
 }
 
 // Name is the PTX file's.
