@@ -122,7 +122,7 @@ func prepareGQA(ctx context.Context, h probes.Host, c probes.Case) (_ probes.Sub
 		grid, at := v.grid(m.device.GPU()), int64(copy)*g.copy
 		main := &driver.Launch{Kernel: k, Grid: grid, Block: v.warps * 32, Shared: v.shared, Dependent: order != ordered}
 		main.Arg(g.q.Address(0), g.kv.Address(at), g.kv.Address(at+g.copy/2), g.out.Address(0), parts.Address(0),
-			uint32(g.heads), uint32(g.context), uint32(tiles), order)
+			uint32(g.heads), uint32(g.context), uint32(tiles), float32(math.Log2E/math.Sqrt(gqaDim)), order)
 		last := &driver.Launch{Kernel: join, Grid: g.heads * gqaGroup, Block: gqaDim / 2, Dependent: order != ordered}
 		last.Arg(g.out.Address(0), parts.Address(0), uint32(g.heads), uint32(tiles), uint32(grid), order)
 		return []*driver.Launch{main, last}
@@ -156,6 +156,7 @@ func (g *gqa) verify(at int64) (probes.Correctness, error) {
 	}
 	d := &distance{}
 	keys, values := make([]uint16, g.context*gqaDim), make([]uint16, g.context*gqaDim)
+	scale := 1 / math.Sqrt(gqaDim)
 	for _, head := range sampled(g.heads, 16) {
 		row := int64(2 * head * g.context * gqaDim)
 		if err := driver.Read(g.kv, at+row, keys); err != nil {
@@ -164,9 +165,10 @@ func (g *gqa) verify(at int64) (probes.Correctness, error) {
 		if err := driver.Read(g.kv, at+g.copy/2+row, values); err != nil {
 			return probes.Correctness{}, err
 		}
+		k, v := numbers(keys), numbers(values)
 		for query := range gqaGroup {
 			first := head*width + query*gqaDim
-			for i, want := range attention(q[first:first+gqaDim], keys, values) {
+			for i, want := range attention(numbers(q[first:first+gqaDim]), k, v, gqaDim, gqaDim, scale) {
 				d.add(bf16(out[first+i]), want)
 			}
 		}
@@ -174,27 +176,26 @@ func (g *gqa) verify(at int64) (probes.Correctness, error) {
 	return d.correctness(gqaBound, "bfloat16 probabilities and outputs; all outputs written"), nil
 }
 
-// attention is softmax(q·Kᵀ/√d)·V in float64, for one query.
-func attention(q, keys, values []uint16) [gqaDim]float64 {
-	query := make([]float64, gqaDim)
-	for i, v := range q {
-		query[i] = bf16(v) / math.Sqrt(gqaDim)
-	}
-	scores := make([]float64, len(keys)/gqaDim)
+// attention is softmax(q·Kᵀ·scale)·V in float64, for one query: keys and
+// values are rows of stride numbers, one for each token.
+func attention(query, keys, values []float64, stride, width int, scale float64) []float64 {
+	scores := make([]float64, len(keys)/stride)
 	most := math.Inf(-1)
 	for t := range scores {
-		for i, x := range query {
-			scores[t] += x * bf16(keys[t*gqaDim+i])
+		var sum float64
+		for i, x := range keys[t*stride:][:len(query)] {
+			sum += query[i] * x
 		}
+		scores[t] = sum * scale
 		most = max(most, scores[t])
 	}
-	var out [gqaDim]float64
+	out := make([]float64, width)
 	var sum float64
 	for t, s := range scores {
 		p := math.Exp(s - most)
 		sum += p
-		for i := range out {
-			out[i] += p * bf16(values[t*gqaDim+i])
+		for i, x := range values[t*stride:][:width] {
+			out[i] += p * x
 		}
 	}
 	for i := range out {

@@ -60,6 +60,24 @@ func wordsXor(seed, first, last uint64) uint64 {
 
 func bf16(v uint16) float64 { return float64(math.Float32frombits(uint32(v) << 16)) }
 
+// words are bytes in pairs, the lower first.
+func words(bytes []byte) []uint16 {
+	out := make([]uint16, len(bytes)/2)
+	for i := range out {
+		out[i] = uint16(bytes[2*i]) | uint16(bytes[2*i+1])<<8
+	}
+	return out
+}
+
+// numbers are the values of bfloat16.
+func numbers(codes []uint16) []float64 {
+	out := make([]float64, len(codes))
+	for i, c := range codes {
+		out[i] = bf16(c)
+	}
+	return out
+}
+
 func f16(v uint16) float64 {
 	exponent, mantissa := int(v>>10&31), float64(v&1023)
 	x := math.Ldexp(mantissa, -24)

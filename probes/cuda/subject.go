@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unsafe"
 
 	"decodegap/probes"
 	"decodegap/probes/cuda/driver"
@@ -120,6 +121,15 @@ func (s *subject) allocate(h probes.Host, size int64) (*driver.Memory, error) {
 		s.memory = append(s.memory, m)
 	}
 	return m, err
+}
+
+// copyIn copies values to memory that Close frees.
+func copyIn[T any](s *subject, h probes.Host, values []T) (*driver.Memory, error) {
+	m, err := s.allocate(h, int64(len(values))*int64(unsafe.Sizeof(*new(T))))
+	if err != nil {
+		return nil, err
+	}
+	return m, driver.Write(m, 0, values)
 }
 
 // variant is one way to launch an operation.

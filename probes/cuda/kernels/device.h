@@ -26,6 +26,13 @@ DEVICE u32 blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
 DEVICE void barrier() { __syncthreads(); }
 DEVICE void warp_barrier() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
 
+// The same value, which the compiler cannot tell: what follows from it is computed
+// where it is needed and takes no register before.
+DEVICE u32 now(u32 v) {
+	asm volatile("" : "+r"(v));
+	return v;
+}
+
 // ---- warp
 
 DEVICE u32 shuffle_xor(u32 v, int mask) { return __nvvm_shfl_sync_bfly_i32(~0u, v, mask, 31); }
@@ -93,6 +100,19 @@ DEVICE float load_shared(u32 a) {
 	asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"(a) : "memory");
 	return r;
 }
+// Four matrices of 8×8 words of 16 bits, whose rows lie where the lanes say,
+// eight each: as they are, and transposed.
+DEVICE uint4 load_matrices(u32 a) {
+	uint4 r;
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "r"(a) : "memory");
+	return r;
+}
+DEVICE uint4 load_matrices_transposed(u32 a) {
+	uint4 r;
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "r"(a) : "memory");
+	return r;
+}
+DEVICE void store_shared4(u32 a, u32 v) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory"); }
 DEVICE void store_shared16(u32 a, uint4 v) {
 	asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(a), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
@@ -104,6 +124,10 @@ DEVICE void add_shared(u32 a, float v) { asm volatile("red.shared.add.f32 [%0], 
 
 DEVICE void copy16(u32 to, const void *from) {
 	asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+// Zeros instead where there is nothing to copy.
+DEVICE void copy16_or_zero(u32 to, const void *from, bool there) {
+	asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0) : "memory");
 }
 DEVICE void copy8(u32 to, const void *from) {
 	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
