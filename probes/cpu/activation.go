@@ -47,7 +47,7 @@ func prepareActivation(ctx context.Context, h probes.Host, c probes.Case) (probe
 	if err != nil {
 		return nil, err
 	}
-	s.verify = func(int) (probes.Correctness, error) {
+	s.verify = func(context.Context, int) (probes.Correctness, error) {
 		return s.compareRows(size, y, func(at int) []float64 {
 			out := make([]float64, size)
 			for i := range out {

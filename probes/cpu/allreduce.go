@@ -66,7 +66,7 @@ func prepareAllReduce(ctx context.Context, h probes.Host, c probes.Case) (probes
 	if err != nil {
 		return nil, err
 	}
-	s.verify = func(int) (probes.Correctness, error) {
+	s.verify = func(context.Context, int) (probes.Correctness, error) {
 		want := make([]float64, size)
 		for p := range threads {
 			for i := range want {

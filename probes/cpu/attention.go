@@ -146,7 +146,7 @@ func prepareAttention(ctx context.Context, h probes.Host, c probes.Case) (probes
 			s.memory = append(s.memory, kv.v)
 		}
 		if i == 0 {
-			if err := kv.fill(ctx, 1); err != nil {
+			if err := kv.fillBy(ctx, s.pool, 1); err != nil {
 				return nil, err
 			}
 			if seqs, err = newWindowed(lengths, kv.page, a.window, 2); err != nil {
@@ -179,12 +179,15 @@ func prepareAttention(ctx context.Context, h probes.Host, c probes.Case) (probes
 	if err != nil {
 		return nil, err
 	}
-	s.verify = func(copy int) (probes.Correctness, error) {
+	s.verify = func(ctx context.Context, copy int) (probes.Correctness, error) {
 		got := of[float32](out)
 		var worst probes.Correctness
 		rows := len(lengths) * a.heads
 		step := max(1, rows/6) // a head costs tokens·(dim + value dim) steps
 		for row := 0; row < rows; row = nextSample(row, step, rows) {
+			if err := ctx.Err(); err != nil {
+				return probes.Correctness{}, err
+			}
 			want := attend(a, all[copy], seqs, row/a.heads, row%a.heads, queries[row*shape.dim:][:shape.dim])
 			worst = join(worst, compare(got[row*len(want):][:len(want)], want, attentionBound))
 		}

@@ -263,7 +263,7 @@ FN void segment(const dg_op *op, const dg_segment *g, int fp8) {
 	_Alignas(64) float s[2][CHUNK * TILE];
 	int now = 0, side = 0;
 	score_chunk(&w, 0, 0, fp8, s[0]);
-	for (int64_t t = g->from; t < g->to; t += TILE) {
+	for (int64_t t = g->from; t < g->to && !dg_cancelled(op); t += TILE) {
 		learn(&w, (now + AHEAD) % TILES, t + AHEAD * TILE, fp8);
 		int next = (now + 1) % TILES;
 		for (int64_t h = 0; h < w.group; h += CHUNK, side = !side) {
@@ -317,13 +317,13 @@ FN void merge(const dg_op *op, int part, int parts, int fp8) {
 
 TARGET void OP(attention_bf16)(const dg_op *op, int part, int parts) {
 	dg_segment g = {0};
-	while (dg_next_segment(op, part, parts, &g))
+	while (!dg_cancelled(op) && dg_next_segment(op, part, parts, &g))
 		segment(op, &g, 0);
 }
 
 TARGET void OP(attention_fp8)(const dg_op *op, int part, int parts) {
 	dg_segment g = {0};
-	while (dg_next_segment(op, part, parts, &g))
+	while (!dg_cancelled(op) && dg_next_segment(op, part, parts, &g))
 		segment(op, &g, 1);
 }
 

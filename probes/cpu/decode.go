@@ -4,6 +4,7 @@ package cpu
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -71,9 +72,10 @@ func minifloat(v uint16, exponent, mantissa int) float64 {
 // power is 2ⁿ for a normal float64.
 func power(n int) float64 { return math.Float64frombits(uint64(n+1023) << 52) }
 
-// row decodes a row.
-func (w *Weights) row(row int) []float64 {
-	out := make([]float64, w.Cols)
+// row decodes a row over into, which it returns, longer if need be: of a large
+// model the rows are more than the memory of the machine.
+func (w *Weights) row(row int, into []float64) []float64 {
+	out := slices.Grow(into[:0], w.Cols)[:w.Cols]
 	for col := range out {
 		out[col] = w.value(row, col) * float64(w.Global)
 	}

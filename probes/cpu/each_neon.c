@@ -7,5 +7,6 @@
 #include "sample_vec.h"
 #include "route_vec.h"
 #include "reduce_vec.h"
+#include "stream_vec.h"
 #include "attention_vec.h"
 #endif

@@ -60,7 +60,7 @@ func prepareEmbedding(ctx context.Context, h probes.Host, c probes.Case) (probes
 	if err != nil {
 		return nil, err
 	}
-	s.verify = func(int) (probes.Correctness, error) {
+	s.verify = func(context.Context, int) (probes.Correctness, error) {
 		for i, v := range y {
 			if float64(v) != bf16(of[uint16](table)[int(of[int32](ids)[i/size])*size+i%size]) {
 				return exact(false), nil

@@ -70,7 +70,7 @@ static void go(work *k, const group *g, int by_token, int64_t from, int64_t to) 
 		int count = 0;
 		for (int64_t b = from + i; b < to; b += each)
 			blocks[count++] = (dg_block){w + b * bytes, NULL};
-		dg_blocks(op->how, k->passes, k->n, blocks, count, k->chunks, acc);
+		dg_blocks(op->how, k->passes, k->n, blocks, count, k->chunks, acc, op->cancel);
 		for (int c = 0; c < count; c++)
 			k->finish(op, g, from + i + c * each, acc + c * size, s ? s + (from + i + c * each) * DG_ROWS : NULL);
 	}

@@ -143,15 +143,15 @@ func prepareExperts(ctx context.Context, h probes.Host, c probes.Case) (probes.S
 	fillRoutes(of[int32](which), of[float32](weights), m, top, count, turns)
 	for i := range layers * turns {
 		all[i%layers].ops(s.op(2*i), s.op(2*i+1), k, routed{
-			m: m, top: top, x: x.at, y: y.at, inner: inner.at, scratch: scratch.at, unwanted: s.pool.cancel,
+			m: m, top: top, x: x.at, y: y.at, inner: inner.at, scratch: scratch.at,
 			experts: unsafe.Add(which.at, 4*m*top*(i/layers)), weights: weights.at,
 		})
 	}
 	s.poison, s.poisonInner = of[float32](y), of[float32](inner)
-	s.verify = func(i int) (probes.Correctness, error) {
+	s.verify = func(ctx context.Context, i int) (probes.Correctness, error) {
 		ids := of[int32](which)[i/layers*m*top:][:m*top]
-		c := k.compareExperts(all[i%layers], m, top, ids, of[float32](weights), of[float32](x), of[float32](inner), of[float32](y))
-		return unwritten(unwritten(c, of[float32](inner)), of[float32](y)), nil
+		c, err := k.compareExperts(ctx, all[i%layers], m, top, ids, of[float32](weights), of[float32](x), of[float32](inner), of[float32](y))
+		return unwritten(unwritten(c, of[float32](inner)), of[float32](y)), err
 	}
 	return s, nil
 }
@@ -188,20 +188,31 @@ func fillRoutes(which []int32, weights []float32, m, top, count, turns int) {
 
 // compareExperts holds inner values against float64 on the inputs, and outputs
 // against float64 on the inner values that the kernel left.
-func (k weightKernel) compareExperts(e *Experts, m, top int, ids []int32, weights, x, inner, y []float32) probes.Correctness {
+func (k weightKernel) compareExperts(ctx context.Context, e *Experts, m, top int, ids []int32, weights, x, inner, y []float32) (probes.Correctness, error) {
 	var in, out difference
+	var row []float64
+	product := func(w *Weights, at int, x []float32) float64 {
+		row = w.row(at, row)
+		return dot(row, x)
+	}
 	for p, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return probes.Correctness{}, err
+		}
 		from := x[p/top*e.Hidden:][:e.Hidden]
 		for _, i := range sampledValues(e.Inter) {
-			gate, up := dot(e.up.row(e.gateRow(int(id), i)), from), dot(e.up.row(e.upRow(int(id), i)), from)
+			gate, up := product(e.up, e.gateRow(int(id), i), from), product(e.up, e.upRow(int(id), i), from)
 			in.add(float64(inner[p*e.Inter+i]), gate/(1+math.Exp(-gate))*up)
 		}
 	}
 	for t := range m {
 		for _, i := range sampledValues(e.Hidden) {
+			if err := ctx.Err(); err != nil {
+				return probes.Correctness{}, err
+			}
 			var sum float64
 			for p := t * top; p < (t+1)*top; p++ {
-				sum += float64(weights[p]) * dot(e.down.row(e.downRow(int(ids[p]), i)), inner[p*e.Inter:][:e.Inter])
+				sum += float64(weights[p]) * product(e.down, e.downRow(int(ids[p]), i), inner[p*e.Inter:][:e.Inter])
 			}
 			out.add(float64(y[t*e.Hidden+i]), sum)
 		}
@@ -212,7 +223,7 @@ func (k weightKernel) compareExperts(e *Experts, m, top int, ids []int32, weight
 	a, b := in.correctness(3*bound, comment), out.correctness(3*bound, comment)
 	a.RelativeL2, a.MaxAbs = max(a.RelativeL2, b.RelativeL2), max(a.MaxAbs, b.MaxAbs)
 	a.Values += b.Values
-	return a
+	return a, nil
 }
 
 // sampledValues are the indices that are checked: all of few, else 16 with the

@@ -62,23 +62,22 @@ func expertBytes(f Format, experts, inter, hidden int) int64 {
 
 // routed is y = Σ weight · expert(x) for m tokens, each of top experts.
 type routed struct {
-	m, top   int
-	x, y     unsafe.Pointer // [m][hidden], y float32
-	experts  unsafe.Pointer // int32 [m][top]
-	weights  unsafe.Pointer // float32 [m][top]
-	inner    unsafe.Pointer // float32 [m·top][inter]
-	bf16     bool           // x is bf16, else float32
-	add      bool           // y += …
-	scratch  unsafe.Pointer // expertsScratch bytes
-	unwanted *C.int
+	m, top  int
+	x, y    unsafe.Pointer // [m][hidden], y float32
+	experts unsafe.Pointer // int32 [m][top]
+	weights unsafe.Pointer // float32 [m][top]
+	inner   unsafe.Pointer // float32 [m·top][inter]
+	bf16    bool           // x is bf16, else float32
+	add     bool           // y += …
+	scratch unsafe.Pointer // expertsScratch bytes
 }
 
 // ops sets two operations that follow one another.
 func (e *Experts) ops(up, down *C.dg_op, k weightKernel, r routed) {
-	inner := linear{m: r.m, x: r.x, y: r.inner, bf16: r.bf16, scratch: r.scratch, unwanted: r.unwanted}
+	inner := linear{m: r.m, x: r.x, y: r.inner, bf16: r.bf16, scratch: r.scratch}
 	e.up.op(up, k, inner)
 	up.run, up.rows = (C.dg_kernel)(C.dg_experts_up), C.int64_t(e.Inter)
-	outer := linear{m: r.m, x: r.inner, y: r.y, add: r.add, scratch: r.scratch, unwanted: r.unwanted}
+	outer := linear{m: r.m, x: r.inner, y: r.y, add: r.add, scratch: r.scratch}
 	e.down.op(down, k, outer)
 	down.run, down.rows = (C.dg_kernel)(C.dg_experts_down), C.int64_t(e.Hidden)
 	for _, op := range []*C.dg_op{up, down} {

@@ -3,6 +3,7 @@
 // will read.
 #include "weights.h"
 
+#include <math.h>
 #include <string.h>
 
 // splitmix64, by Sebastiano Vigna, public domain.
@@ -44,9 +45,9 @@ static void scales(int format, uint8_t *s, uint64_t *state) {
 	}
 }
 
-static void fill_block(int format, uint8_t *w, int64_t chunks, uint64_t state) {
+static void fill_block(int format, uint8_t *w, int64_t chunks, uint64_t state, const int *cancel) {
 	int64_t bytes = dg_chunk_bytes(format);
-	for (uint8_t *end = w + chunks * bytes; w < end; w += bytes) {
+	for (uint8_t *end = w + chunks * bytes; w < end && !dg_raised(cancel); w += bytes) {
 		for (int64_t i = 0; i < bytes; i += 8) {
 			uint64_t r = next(&state);
 			if (format == DG_W_BF16) {
@@ -69,11 +70,27 @@ static void fill_block(int format, uint8_t *w, int64_t chunks, uint64_t state) {
 	}
 }
 
+// 2⁻¹⁰ … 2⁻⁶ for FP8, each by its place alone.
+static void fill_scales(float *s, int64_t from, int64_t to, uint64_t seed) {
+	for (int64_t i = from; i < to; i++) {
+		uint64_t state = seed ^ (uint64_t)i * 0x9e3779b97f4a7c15u;
+		s[i] = exp2f(-10 + 4 * (float)(next(&state) >> 40) * 0x1p-24f);
+	}
+}
+
 void dg_fill(const dg_op *op, int part, int parts) {
-	int64_t k = dg_chunk_k((int)op->n0), chunks = (op->cols + k - 1) / k;
+	int format = (int)op->n0;
+	int64_t k = dg_chunk_k(format), chunks = (op->cols + k - 1) / k;
 	int64_t blocks = (op->rows + DG_ROWS - 1) / DG_ROWS;
+	uint64_t seed = (uint64_t)op->n1 * 0x2545f4914f6cdd1du;
 	for (int64_t b = blocks * part / parts; b < blocks * (part + 1) / parts && !dg_cancelled(op); b++) {
-		uint64_t state = (uint64_t)op->n1 * 0x2545f4914f6cdd1du + (uint64_t)b;
-		fill_block((int)op->n0, (uint8_t *)op->y + b * chunks * dg_chunk_bytes((int)op->n0), chunks, next(&state));
+		uint64_t state = seed + (uint64_t)b;
+		fill_block(format, (uint8_t *)op->y + b * chunks * dg_chunk_bytes(format), chunks, next(&state), op->cancel);
+		if (!op->y2)
+			continue;
+		if (op->n2 == 0)
+			fill_scales(op->y2, b * DG_ROWS, (b + 1) * DG_ROWS, seed);
+		else if (b * DG_ROWS % op->n2 == 0)
+			fill_scales(op->y2, b * DG_ROWS / op->n2 * chunks, (b * DG_ROWS / op->n2 + 1) * chunks, seed);
 	}
 }

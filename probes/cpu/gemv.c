@@ -110,13 +110,13 @@ int dg_prepare(const dg_weights *how, dg_pass *passes, char *memory, const void 
 // Several blocks side by side, each a stream of its own: hardware prefetchers
 // follow one stream a page.
 void dg_blocks(const dg_weights *how, const dg_pass *passes, int n, const dg_block *blocks, int count,
-               int64_t chunks, float *acc) {
+               int64_t chunks, float *acc, const int *cancel) {
 	int64_t bytes = dg_chunk_bytes(how->format), step = DG_STRIP / bytes;
 	int64_t size = DG_ROWS * (passes[n - 1].first + passes[n - 1].width);
 	if (step < 1)
 		step = 1;
 	memset(acc, 0, sizeof(float) * count * size);
-	for (int64_t c = 0; c < chunks; c += step) {
+	for (int64_t c = 0; c < chunks && !dg_raised(cancel); c += step) {
 		int64_t now = chunks - c < step ? chunks - c : step;
 		for (int b = 0; b < count; b++)
 			for (int p = 0; p < n; p++)
@@ -168,7 +168,7 @@ void dg_gemv(const dg_op *op, int part, int parts) {
 				op->n0 ? s + b * DG_ROWS / op->n0 * chunks : NULL,
 			};
 		}
-		dg_blocks(how, passes, n, blocks, count, chunks, acc);
+		dg_blocks(how, passes, n, blocks, count, chunks, acc, op->cancel);
 		for (int b = 0; b < count; b++)
 			store(op, number[b], acc + b * size);
 	}

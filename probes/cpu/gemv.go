@@ -100,14 +100,15 @@ func prepareGEMV(ctx context.Context, h probes.Host, c probes.Case) (probes.Subj
 			return nil, err
 		}
 		all[i].Global = 0.5
-		all[i].op(s.op(i), k, linear{m: m, x: x.at, y: y.at, scratch: scratch.at, unwanted: s.pool.cancel})
+		all[i].op(s.op(i), k, linear{m: m, x: x.at, y: y.at, scratch: scratch.at})
 	}
 	if err := s.fill(ctx, all); err != nil {
 		return nil, err
 	}
 	s.poison = of[float32](y)
-	s.verify = func(copy int) (probes.Correctness, error) {
-		return unwritten(k.compare(all[copy], m, of[float32](x), of[float32](y)), of[float32](y)), nil
+	s.verify = func(ctx context.Context, copy int) (probes.Correctness, error) {
+		c, err := k.compare(ctx, all[copy], m, of[float32](x), of[float32](y))
+		return unwritten(c, of[float32](y)), err
 	}
 	return s, nil
 }
@@ -144,16 +145,20 @@ func sampledRows(rows, cols, m int) []int {
 }
 
 // compare holds outputs against float64.
-func (k weightKernel) compare(w *Weights, m int, x, y []float32) probes.Correctness {
+func (k weightKernel) compare(ctx context.Context, w *Weights, m int, x, y []float32) (probes.Correctness, error) {
 	var d difference
+	var values []float64
 	for _, row := range sampledRows(w.Rows, w.Cols, m) {
-		values := w.row(row)
+		if err := ctx.Err(); err != nil {
+			return probes.Correctness{}, err
+		}
+		values = w.row(row, values)
 		for t := range m {
 			d.add(float64(y[t*w.Rows+row]), dot(values, x[t*w.Cols:][:w.Cols]))
 		}
 	}
 	comment, bound := k.activations()
-	return d.correctness(bound, comment)
+	return d.correctness(bound, comment), nil
 }
 
 // difference sums up how far values lie from their references.

@@ -124,7 +124,7 @@ func prepareHeads(ctx context.Context, h probes.Host, c probes.Case) (probes.Sub
 	if err != nil {
 		return nil, err
 	}
-	s.verify = func(int) (probes.Correctness, error) {
+	s.verify = func(context.Context, int) (probes.Correctness, error) {
 		head := func(token, head int, weights []uint16) []float64 {
 			v := widen(x[(token*each+head)*dim:][:dim])
 			if kv > 0 {

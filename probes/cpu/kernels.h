@@ -114,13 +114,12 @@ typedef struct dg_op {
 	void *scratch; // shared by all parts, as large as the kind says
 	float f0, f1, f2, f3;
 	const struct dg_weights *how; // DG_GEMV and experts: format and kernels, see weights.h
-	const int *cancel; // a long operation looks at it and may end unfinished; NULL: never
+	const int *cancel; // what takes long looks at it, every few milliseconds at the most, and may end unfinished; NULL: never
 } dg_op;
 
-// Whether the operation's result is no longer wanted.
-static inline int dg_cancelled(const dg_op *op) {
-	return op->cancel && __atomic_load_n(op->cancel, __ATOMIC_RELAXED);
-}
+// Whether a result is no longer wanted.
+static inline int dg_raised(const int *cancel) { return cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED); }
+static inline int dg_cancelled(const dg_op *op) { return dg_raised(op->cancel); }
 
 enum dg_rope { DG_ROPE_NONE, DG_ROPE_NEOX, DG_ROPE_INTERLEAVED };
 enum dg_activation { DG_SILU, DG_GELU };
@@ -151,11 +150,15 @@ typedef struct dg_pool dg_pool;
 dg_pool *dg_pool_new(int threads, const int *cpus);
 void dg_pool_free(dg_pool *p);
 
+// Touches each page of y[0..bytes) first where the same part of DG_READ, DG_COPY
+// or DG_TRIAD goes over it, so that it lies at that thread's memory node.
+void dg_touch(const dg_op *op, int part, int parts);
+
 // Runs programs of ops operations, one after another: program i is
 // ops[i·nops … (i+1)·nops). Each operation ends with a barrier. op_ns, if not
 // NULL, receives the nanoseconds of each of the programs·nops operations;
-// run_ns, if not NULL, those of each whole program. Stops between operations
-// when *cancel becomes nonzero; returns the programs that were completed.
+// run_ns, if not NULL, those of each whole program. Stops behind an operation
+// when *cancel becomes nonzero, which the operations' own cancel should be; returns the programs that were completed.
 int dg_pool_run(dg_pool *p, const dg_op *ops, int nops, int programs,
                 int64_t *op_ns, int64_t *run_ns, const int *cancel);
 

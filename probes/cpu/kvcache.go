@@ -108,6 +108,20 @@ func (c *cache) values() unsafe.Pointer {
 	return c.v.at
 }
 
+// fillBy is fill after a pool's threads touched the cache first: it lies evenly
+// over the memory nodes, since the heads of a page are read by different threads.
+func (c *cache) fillBy(ctx context.Context, p *Pool, seed uint64) error {
+	for _, m := range []*memory{c.k, c.v} {
+		if m == nil {
+			continue
+		}
+		if err := p.touch(ctx, m); err != nil {
+			return err
+		}
+	}
+	return c.fill(ctx, seed)
+}
+
 // fill writes finite values between ±2 into every row, FP8 ones with
 // subnormals and zeros among them. Fast: a cache is gigabytes.
 func (c *cache) fill(ctx context.Context, seed uint64) error {
@@ -122,7 +136,7 @@ func (c *cache) fill(ctx context.Context, seed uint64) error {
 		}
 		words := of[uint64](m)
 		for i := range words {
-			if i%(1<<16) == 0 && ctx.Err() != nil {
+			if i%looksEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			words[i] = random.Uint64()&keep | set

@@ -54,7 +54,7 @@ func prepareNorm(ctx context.Context, h probes.Host, c probes.Case) (probes.Subj
 	if err != nil {
 		return nil, err
 	}
-	s.verify = func(int) (probes.Correctness, error) {
+	s.verify = func(context.Context, int) (probes.Correctness, error) {
 		return s.compareRows(size, y, func(at int) []float64 {
 			sum := make([]float64, size)
 			for i := range sum {

@@ -92,7 +92,7 @@ static int64_t work(dg_pool *p, int part, int nops, int64_t *op_ns, int64_t *run
 			break;
 		const dg_op *op = &p->ops[i];
 		op->run(op, part, p->threads);
-		if (part == 0 && cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED))
+		if (part == 0 && dg_raised(cancel))
 			atomic_store_explicit(&p->stop, 1, memory_order_relaxed);
 		barrier_wait(&p->barrier, p->threads);
 		if (part != 0)
@@ -199,7 +199,7 @@ int dg_pool_wake(dg_pool *p, int n, int64_t pause_ns, int64_t *ns, const int *ca
 	if (pinned)
 		pin(p->workers[0].cpu);
 	int i = 0;
-	for (; i < n && !(cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)); i++) {
+	for (; i < n && !dg_raised(cancel); i++) {
 		struct timespec pause = {.tv_nsec = pause_ns};
 		nanosleep(&pause, NULL);
 		int64_t begin = now_ns();

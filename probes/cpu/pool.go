@@ -53,6 +53,7 @@ type program struct {
 	ops      *C.dg_op
 	size     int // operations of one
 	programs int
+	ready    bool // each operation knows its pool's cancel flag
 }
 
 func newProgram(size, programs int) *program {
@@ -69,23 +70,48 @@ func (g *program) op(i int) *C.dg_op {
 	return &unsafe.Slice(g.ops, g.size*g.programs)[i]
 }
 
-// run runs n programs from the first-th on, back to the start after the last,
-// and returns the nanoseconds of each, and of each operation where perOp.
-func (p *Pool) run(ctx context.Context, g *program, first, n int, perOp bool) (whole, each []int64, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
+// looksEvery is after how many values a loop in Go looks at its context.
+const looksEvery = 1 << 16
+
+// watch raises the flag that kernels look at when ctx ends, until the function
+// that it returns is called.
+func (p *Pool) watch(ctx context.Context) (leave func()) {
 	*p.cancel = 0
 	stopped := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {
 		C.dg_flag(p.cancel)
 		close(stopped)
 	})
-	defer func() {
+	return func() {
 		if !unwatch() {
 			<-stopped // the flag is C memory of the pool: nobody writes it later
 		}
-	}()
+	}
+}
+
+// touch makes each page of the memory lie at the node of the thread that will
+// go over it, where the threads share size bytes as DG_READ does. What else is
+// read by many threads lies evenly over the nodes.
+func (p *Pool) touch(ctx context.Context, m *memory) error {
+	g := newProgram(1, 1)
+	defer g.free()
+	o := g.op(0)
+	o.run, o.bytes, o.y = (C.dg_kernel)(C.dg_touch), C.int64_t(m.size), m.at
+	_, _, err := p.run(ctx, g, 0, 1, false)
+	return err
+}
+
+// run runs n programs from the first-th on, back to the start after the last,
+// and returns the nanoseconds of each, and of each operation where perOp.
+func (p *Pool) run(ctx context.Context, g *program, first, n int, perOp bool) (whole, each []int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	for i := 0; i < g.size*g.programs && !g.ready; i++ {
+		g.op(i).cancel = p.cancel
+	}
+	g.ready = true
+	defer p.watch(ctx)()
 	// C writes to its own memory, not to Go's.
 	times := (*C.int64_t)(C.malloc(C.size_t(8 * n)))
 	defer C.free(unsafe.Pointer(times))

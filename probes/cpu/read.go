@@ -53,7 +53,7 @@ func prepareRead(ctx context.Context, h probes.Host, c probes.Case) (probes.Subj
 	random := rand.NewPCG(1, 2)
 	sums := make([]uint64, n)
 	for i := range n {
-		m, err := s.allocate(size)
+		m, err := s.spread(ctx, size)
 		if err != nil {
 			return nil, err
 		}
@@ -65,14 +65,37 @@ func prepareRead(ctx context.Context, h probes.Host, c probes.Case) (probes.Subj
 		op.bytes = C.int64_t(size)
 		op.w, op.y = m.at, out.at
 	}
-	s.verify = func(copy int) (probes.Correctness, error) {
+	return &readSubject{subject: s, right: func(copy int) bool {
 		var sum uint64
 		for t := range threads {
 			sum ^= of[uint64](out)[8*t]
 		}
-		return exact(sum == sums[copy]), nil
+		return sum == sums[copy]
+	}}, nil
+}
+
+// readSubject is checked after each series of runs: the ceiling of those that
+// an interrupt left whole stands, whatever it left of the last.
+type readSubject struct {
+	*subject
+	right func(copy int) bool
+	wrong bool
+}
+
+func (s *readSubject) Time(ctx context.Context, n int) ([]float64, error) {
+	t, err := s.subject.Time(ctx, n)
+	if err == nil && !s.right(s.last) {
+		s.wrong = true
 	}
-	return s, nil
+	return t, err
+}
+
+// Verify says whether every series read the right values.
+func (s *readSubject) Verify() (probes.Correctness, error) {
+	if s.last < 0 {
+		return probes.Correctness{}, errNotRun
+	}
+	return exact(!s.wrong), nil
 }
 
 // fillWords writes a random pattern, shifted by a word from page to page so

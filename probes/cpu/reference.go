@@ -69,8 +69,8 @@ func attend(a attention, c *cache, s *sequences, sequence, head int, q []float32
 		scale = 1 / math.Sqrt(float64(c.dim))
 	}
 	kv := head / (a.heads / c.heads)
-	key, out := make([]float64, c.dim), make([]float64, c.valueDim)
-	value, sum, top := key[:c.valueDim], 0.0, math.Inf(-1)
+	key, sum := make([]float64, c.dim), newSoftSum(c.valueDim)
+	value := key[:c.valueDim]
 	if !c.latent {
 		value = make([]float64, c.valueDim)
 	}
@@ -85,24 +85,41 @@ func attend(a attention, c *cache, s *sequences, sequence, head int, q []float32
 		if !c.latent {
 			c.readRow(c.v, row, value, float64(c.vScale))
 		}
-		if score > top {
-			f := math.Exp(top - score)
-			sum *= f
-			for i := range out {
-				out[i] *= f
-			}
-			top = score
-		}
-		w := math.Exp(score - top)
-		sum += w
-		for i, v := range value {
-			out[i] += w * v
-		}
+		sum.add(score, value)
 	}
-	for i := range out {
-		out[i] /= sum
+	return sum.mean()
+}
+
+// softSum is a sum of vectors by the softmax of their scores, one at a time.
+type softSum struct {
+	top, weight float64
+	values      []float64
+}
+
+func newSoftSum(size int) *softSum { return &softSum{top: math.Inf(-1), values: make([]float64, size)} }
+
+func (s *softSum) add(score float64, value []float64) {
+	if score > s.top {
+		f := math.Exp(s.top - score)
+		s.weight *= f
+		for i := range s.values {
+			s.values[i] *= f
+		}
+		s.top = score
 	}
-	return out
+	w := math.Exp(score - s.top)
+	s.weight += w
+	for i, v := range value {
+		s.values[i] += w * v
+	}
+}
+
+// mean ends the sum.
+func (s *softSum) mean() []float64 {
+	for i := range s.values {
+		s.values[i] /= s.weight
+	}
+	return s.values
 }
 
 // widen is x in float64.

@@ -77,7 +77,7 @@ func prepareRouter(ctx context.Context, h probes.Host, c probes.Case) (probes.Su
 	if err != nil {
 		return nil, err
 	}
-	s.verify = func(int) (probes.Correctness, error) {
+	s.verify = func(context.Context, int) (probes.Correctness, error) {
 		for token := range tokens {
 			err := routedAs(r, logits[token*r.experts:][:r.experts], bias,
 				of[int32](ids)[token*r.topK:][:r.topK], weights[token*r.topK:][:r.topK])

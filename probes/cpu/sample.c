@@ -53,10 +53,10 @@ static void sink(uint64_t *keys, int64_t at, int64_t n) {
 }
 
 // A heap sort: in place, and no input makes it slow.
-void dg_sort(uint64_t *keys, int64_t n) {
+void dg_sort(uint64_t *keys, int64_t n, const int *cancel) {
 	for (int64_t i = n / 2 - 1; i >= 0; i--)
 		sink(keys, i, n);
-	for (int64_t end = n - 1; end > 0; end--) {
+	for (int64_t end = n - 1; end > 0 && !dg_raised(cancel); end--) {
 		uint64_t v = keys[0];
 		keys[0] = keys[end];
 		keys[end] = v;

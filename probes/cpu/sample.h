@@ -23,7 +23,7 @@ uint64_t *dg_keys_of(const dg_op *op, int part, int parts);
 
 // A token's place in the order of falling logits, and its index below.
 uint64_t dg_key(float logit, int64_t index);
-void dg_sort(uint64_t *keys, int64_t n);
+void dg_sort(uint64_t *keys, int64_t n, const int *cancel); // in part where cancel is raised
 
 // Bytes of scratch of sampling.
 int64_t dg_sample_scratch(const dg_op *op, int parts);

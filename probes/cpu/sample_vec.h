@@ -28,7 +28,7 @@ FN int bucket_of(float distance) { return distance < DG_BUCKETS - 1 ? (int)dista
 TARGET void OP(tally)(const dg_op *op, int part, int parts) {
 	int64_t from, to;
 	share(op->cols, part, parts, &from, &to);
-	for (int64_t row = 0; row < op->m; row++) {
+	for (int64_t row = 0; row < op->m && !dg_cancelled(op); row++) {
 		const float *x = (const float *)op->x + row * op->cols;
 		dg_tally *tally = dg_tally_of(op, row, part, parts);
 		memset(tally, 0, sizeof *tally);
@@ -72,7 +72,7 @@ FN int64_t collect(const dg_op *op, const float *x, float top, int bucket, uint6
 	for (; i < op->cols; i++)
 		if (bucket_of(distance(op, top, x[i])) == bucket)
 			keys[n++] = dg_key(x[i], i);
-	dg_sort(keys, n);
+	dg_sort(keys, n, op->cancel);
 	return n;
 }
 
@@ -111,7 +111,7 @@ FN bound reach(const dg_op *op, const float *x, float top, const dg_tally *all, 
 // DG_DRAW: each part has whole rows.
 TARGET void OP(draw)(const dg_op *op, int part, int parts) {
 	uint64_t *keys = dg_keys_of(op, part, parts);
-	for (int64_t row = part; row < op->m; row += parts) {
+	for (int64_t row = part; row < op->m && !dg_cancelled(op); row += parts) {
 		const float *x = (const float *)op->x + row * op->cols;
 		dg_tally *all = dg_tally_of(op, row, 0, parts);
 		for (int p = 1; p < parts; p++) {

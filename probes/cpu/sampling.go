@@ -88,8 +88,11 @@ func prepareSampling(ctx context.Context, h probes.Host, c probes.Case) (probes.
 	if err != nil {
 		return nil, err
 	}
-	s.verify = func(int) (probes.Correctness, error) {
+	s.verify = func(ctx context.Context, _ int) (probes.Correctness, error) {
 		for i, id := range of[int32](ids) {
+			if err := ctx.Err(); err != nil {
+				return probes.Correctness{}, err
+			}
 			row := logits[i*size:][:size]
 			err := error(nil)
 			if greedy { // the highest alone, which is the first token of the order

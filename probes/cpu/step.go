@@ -33,6 +33,7 @@ type Step struct {
 	plan       *decode.Plan
 	options    StepOptions
 	components []roofline.Component // of each operation
+	cut        *program             // the first layers and the head of the last copy
 	times      map[roofline.Component][]float64
 	bytes      unit.Bytes // packed, of one copy
 	copies     int
@@ -94,7 +95,7 @@ func NewStep(ctx context.Context, h probes.Host, plan *decode.Plan, o StepOption
 		b.Close()
 		return nil, err
 	}
-	b.verify = func(int) (probes.Correctness, error) { return verifyStep(ctx, h, plan, o) }
+	b.verify = func(ctx context.Context, _ int) (probes.Correctness, error) { return b.check(ctx) }
 	return b.Step, nil
 }
 
@@ -117,11 +118,15 @@ func (s *Step) Close() {
 	for _, c := range s.caches {
 		c.free()
 	}
+	if s.cut != nil {
+		s.cut.free()
+	}
 	s.subject.Close()
 }
 
 // Time runs n steps and returns the seconds of each.
 func (s *Step) Time(ctx context.Context, n int) ([]float64, error) {
+	s.until = ctx
 	whole, each, err := s.pool.run(ctx, s.program, s.next, n, true)
 	if err != nil {
 		return nil, err
@@ -165,58 +170,6 @@ func (s *Step) Kernel() string {
 	return fmt.Sprintf("%s%d threads", names, s.pool.Threads())
 }
 
-// stepBytes is the memory of one copy.
-func stepBytes(p *decode.Plan, o StepOptions) (unit.Bytes, error) {
-	var sum unit.Bytes
-	for _, m := range p.Matrices() {
-		f, block, err := stepFormat(m.Format)
-		if err != nil {
-			return 0, err
-		}
-		sum += unit.Bytes(weightsSize(f, m.Rows, m.Cols, block))
-	}
-	for _, l := range p.Layers {
-		sum += stepCache(l.Attention, o, (o.Context+stepPage)/stepPage*stepPage)
-	}
-	return sum, nil
-}
-
-// stepCache is so many tokens of every sequence in one layer's cache.
-func stepCache(a decode.Attention, o StepOptions, tokens int) unit.Bytes {
-	element := 2
-	if o.KV == roofline.FP8 {
-		element = 1
-	}
-	return unit.Bytes(2 * element * o.Batch * tokens * a.KVHeads * a.HeadDim)
-}
-
-// stepCopies is how many whole models, each with all its experts, keep what a
-// step reads of one of them cold.
-func stepCopies(h probes.Host, p *decode.Plan, o StepOptions) (int, error) {
-	held, err := stepBytes(p, o)
-	if err != nil {
-		return 0, err
-	}
-	read := held
-	for _, l := range p.Layers {
-		if unseen := o.Context + 1 - l.Attention.Window; l.Attention.Window > 0 && unseen > 0 {
-			read -= stepCache(l.Attention, o, unseen)
-		}
-		if m := l.Mixture; m != nil {
-			share := roofline.DistinctExperts(m.Experts, m.TopK, o.Batch) / float64(m.Experts)
-			for _, e := range m.Expert.Matrices() {
-				f, block, err := stepFormat(e.Format)
-				if err != nil {
-					return 0, err
-				}
-				read -= unit.Bytes(float64(m.Experts) * (1 - share) * float64(weightsSize(f, e.Rows, e.Cols, block)))
-			}
-		}
-	}
-	h.Budget *= read / held // the budget holds so much of what is read
-	return copies(h, read)
-}
-
 // stepFormat is the packed format of a stored one: the same bytes, scales
 // included, to 0.1 %.
 func stepFormat(name string) (f Format, block bool, err error) {
@@ -239,9 +192,11 @@ func stepFormat(name string) (f Format, block bool, err error) {
 func (w *Weights) spread() float32 {
 	w.Global = 1
 	var square float64
+	var row []float64
 	rows := min(w.Rows, 8)
 	for r := range rows {
-		for _, v := range w.row(r * (w.Rows / rows)) {
+		row = w.row(r*(w.Rows/rows), row)
+		for _, v := range row {
 			square += v * v
 		}
 	}

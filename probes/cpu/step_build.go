@@ -8,6 +8,7 @@ import "C"
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"decodegap/probes/decode"
@@ -25,6 +26,8 @@ type stepBuilder struct {
 
 	ops []C.dg_op // of the copy at hand
 	at  []roofline.Component
+
+	first, behind int // operations of the layers that are checked, and of all layers
 
 	// Activations, shared by all copies and layers.
 	sums            [2]unsafe.Pointer // the residual stream, in turn
@@ -58,6 +61,10 @@ func (b *stepBuilder) build() error {
 			*b.program.op(i*len(b.ops) + k) = op
 		}
 	}
+	b.cut = newProgram(b.first+len(b.ops)-b.behind, 1)
+	for k, op := range append(slices.Clone(b.ops[:b.first]), b.ops[b.behind:]...) {
+		*b.cut.op(k) = op
+	}
 	return nil
 }
 
@@ -75,27 +82,14 @@ func (b *stepBuilder) shared() error {
 	if b.batch, err = newSequences(lengths, stepPage, 1); err != nil {
 		return err
 	}
-	heads, wide, dim, experts, chosen, inner := 0, 0, 0, 0, 0, 0
-	for _, l := range p.Layers {
-		heads = max(heads, (l.Attention.Heads+2*l.Attention.KVHeads)*l.Attention.HeadDim)
-		dim = max(dim, l.Attention.HeadDim)
-		if l.Dense != nil {
-			wide = max(wide, l.Dense.Up.Rows)
-		}
-		if x := l.Mixture; x != nil {
-			experts, chosen, inner = max(experts, x.Experts), max(chosen, x.TopK), max(inner, x.TopK*x.Expert.Up.Rows)
-			if x.Shared != nil {
-				wide = max(wide, x.Shared.Up.Rows)
-			}
-		}
-	}
+	most := sizesOf(p)
 	for _, a := range []struct {
 		to   *unsafe.Pointer
 		size int
 	}{
-		{&b.sums[0], p.Hidden}, {&b.sums[1], p.Hidden}, {&b.normal, p.Hidden}, {&b.qkv, heads}, {&b.q, heads},
-		{&b.attended, heads}, {&b.added, p.Hidden}, {&b.wide, 2 * wide}, {&b.active, wide},
-		{&b.scores, experts}, {&b.shares, chosen}, {&b.inner, inner},
+		{&b.sums[0], p.Hidden}, {&b.sums[1], p.Hidden}, {&b.normal, p.Hidden}, {&b.qkv, most.heads}, {&b.q, most.heads},
+		{&b.attended, most.heads}, {&b.added, p.Hidden}, {&b.wide, 2 * most.wide}, {&b.active, most.wide},
+		{&b.scores, most.experts}, {&b.shares, most.chosen}, {&b.inner, most.inner},
 	} {
 		m, err := b.floats(m * a.size)
 		if err != nil {
@@ -114,23 +108,32 @@ func (b *stepBuilder) shared() error {
 		return err
 	}
 	// Norm weights are ones: BF16, two bytes each, read like any others.
-	if b.normed, err = b.reserve(int64(2 * max(p.Hidden, 2*dim))); err != nil {
+	if b.normed, err = b.reserve(int64(2 * max(p.Hidden, 2*most.dim))); err != nil {
 		return err
 	}
 	for i := range of[uint16](b.normed) {
 		of[uint16](b.normed)[i] = 0x3f80
 	}
-	table, err := b.floats((b.options.Context + 1) * dim)
+	table, err := b.floats((b.options.Context + 1) * most.dim)
 	if err != nil {
 		return err
 	}
-	reference.RotaryTable(of[float32](table), b.options.Context+1, dim, stepRopeBase)
-	b.rope = rope{style: ropeNeoX, dims: dim, table: table.at}
-	return b.scratchOf(heads, wide)
+	for at := 0; at <= b.options.Context; at += ropeRows {
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+		reference.RotaryRows(of[float32](table)[at*most.dim:], at, min(ropeRows, b.options.Context+1-at), most.dim, stepRopeBase)
+	}
+	b.rope = rope{style: ropeNeoX, dims: most.dim, table: table.at}
+	return b.scratchOf()
 }
 
+// ropeRows is how many positions of the rotary table are filled between two
+// looks at the context.
+const ropeRows = 1 << 12
+
 // scratchOf allocates the largest scratch of any operation.
-func (b *stepBuilder) scratchOf(heads, wide int) error {
+func (b *stepBuilder) scratchOf() error {
 	size := b.make.argmaxScratch(b.options.Batch)
 	for _, m := range b.plan.Matrices() {
 		k, _, err := b.kernel(m.Format)
@@ -232,7 +235,7 @@ func (b *stepBuilder) linear(m decode.Matrix, w *Weights, x, y unsafe.Pointer) e
 	if err != nil {
 		return err
 	}
-	w.op(&op, k, linear{m: b.options.Batch, x: x, y: y, scratch: b.scratch, unwanted: b.pool.cancel})
+	w.op(&op, k, linear{m: b.options.Batch, x: x, y: y, scratch: b.scratch})
 	return b.add(m.Component, op, nil)
 }
 
@@ -267,6 +270,9 @@ func (b *stepBuilder) copy() error {
 			return err
 		}
 		added = b.added
+		if b.behind = len(b.ops); i < verifiedLayers {
+			b.first = b.behind
+		}
 	}
 	if err := b.norm(added); err != nil {
 		return err

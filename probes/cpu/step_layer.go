@@ -68,7 +68,7 @@ func (b *stepBuilder) attend(a decode.Attention) error {
 	}
 	b.caches = append(b.caches, l.cache)
 	b.seed++
-	if err := l.cache.fill(b.ctx, b.seed); err != nil {
+	if err := l.cache.fillBy(b.ctx, b.pool, b.seed); err != nil {
 		return err
 	}
 	if a.NormQK {
@@ -167,7 +167,7 @@ func (b *stepBuilder) mixture(d *decode.Mixture, l *stepLayer) error {
 	}
 	var up, down C.dg_op
 	l.experts.ops(&up, &down, k, routed{m: m, top: d.TopK, x: b.normal, y: b.added, experts: l.chosen.at, weights: b.shares,
-		inner: b.inner, scratch: b.scratch, unwanted: b.pool.cancel})
+		inner: b.inner, scratch: b.scratch})
 	if err := b.addAll(roofline.MoEExperts, []C.dg_op{up, down}, nil); err != nil {
 		return err
 	}

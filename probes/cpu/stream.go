@@ -70,7 +70,7 @@ func prepareStream(ctx context.Context, h probes.Host, c probes.Case, kind C.int
 	random := rand.New(rand.NewPCG(5, 6))
 	for i := range n {
 		for _, m := range []*[]*memory{&x, &w, &y}[3-arrays:] {
-			if (*m)[i], err = s.allocate(size); err != nil {
+			if (*m)[i], err = s.spread(ctx, size); err != nil {
 				return nil, err
 			}
 		}
@@ -92,10 +92,13 @@ func prepareStream(ctx context.Context, h probes.Host, c probes.Case, kind C.int
 			op.x = w[i].at
 		}
 	}
-	s.verify = func(i int) (probes.Correctness, error) {
+	s.verify = func(ctx context.Context, i int) (probes.Correctness, error) {
 		var d difference
 		out, from := of[float32](y[i]), of[float32](w[i])
 		for k := range out {
+			if k%looksEvery == 0 && ctx.Err() != nil {
+				return probes.Correctness{}, ctx.Err()
+			}
 			want := float64(from[k])
 			if kind == C.DG_TRIAD {
 				want = float64(of[float32](x[i])[k]) + factor*want

@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -28,12 +29,15 @@ type subject struct {
 	// leaves to the next.
 	poison, poisonInner []float32
 
-	// verify compares the output of a copy with float64 arithmetic.
-	verify func(copy int) (probes.Correctness, error)
+	// verify compares the output of a copy with float64 arithmetic. It may
+	// take seconds, and ends with its context.
+	verify func(ctx context.Context, copy int) (probes.Correctness, error)
+	until  context.Context // of the last runs: after it nobody wants to know
 }
 
 // Time runs the kernel n times over the next copies.
 func (s *subject) Time(ctx context.Context, n int) ([]float64, error) {
+	s.until = ctx
 	for _, values := range [][]float32{s.poison, s.poisonInner} {
 		for i := range values {
 			values[i] = float32(math.NaN())
@@ -52,12 +56,17 @@ func (s *subject) Time(ctx context.Context, n int) ([]float64, error) {
 	return out, nil
 }
 
-// Verify checks what the last run left.
+var errNotRun = errors.New("nothing has run yet")
+
+// Verify checks what the last run left, until the context of that run ends.
 func (s *subject) Verify() (probes.Correctness, error) {
 	if s.last < 0 {
-		return probes.Correctness{}, fmt.Errorf("nothing has run yet")
+		return probes.Correctness{}, errNotRun
 	}
-	return s.verify(s.last)
+	if err := s.until.Err(); err != nil {
+		return probes.Correctness{}, err
+	}
+	return s.verify(s.until, s.last)
 }
 
 // Kernel names what runs.
@@ -81,21 +90,30 @@ func (s *subject) Close() {
 // caches: a victim cache and other processes' share included.
 const cold = 5
 
-// copies is how many operand sets of each bytes keep every run cold: their sum
-// reaches five last-level caches. Where the budget holds fewer, it says so.
-func copies(h probes.Host, each unit.Bytes) (n int, err error) {
+// lastLevel is the host's last-level cache; without a reported size the largest
+// in use: 1.2 GB of stacked L3.
+func lastLevel(h probes.Host) unit.Bytes {
+	if h.LastLevel == 0 {
+		return 1152 << 20
+	}
+	return h.LastLevel
+}
+
+// coldCopies is how many operand sets of each bytes keep every run cold: their
+// sum reaches five last-level caches.
+func coldCopies(h probes.Host, each unit.Bytes) int {
 	if each <= 0 {
-		return 1, nil
+		return 1
 	}
-	// Without a reported cache size, the largest in use: 1.2 GB of stacked L3.
-	last := h.LastLevel
-	if last == 0 {
-		last = 1152 << 20
-	}
-	n = int(cold*last/each) + 2
+	return int(cold*lastLevel(h)/each) + 2
+}
+
+// copies is coldCopies where the budget holds them, else an error.
+func copies(h probes.Host, each unit.Bytes) (int, error) {
+	n := coldCopies(h, each)
 	if unit.Bytes(n)*each > h.Budget {
 		return 0, fmt.Errorf("%w: %d operand sets of %s keep a last-level cache of %s cold, the memory budget is %s",
-			probes.ErrUnsupported, n, each, last, h.Budget)
+			probes.ErrUnsupported, n, each, lastLevel(h), h.Budget)
 	}
 	return n, nil
 }
@@ -141,6 +159,20 @@ func (s *subject) allocate(size int64) (*memory, error) {
 		return nil, err
 	}
 	s.memory = append(s.memory, m)
+	return m, nil
+}
+
+// spread is allocate for what the threads go over in equal shares, first touched
+// by the thread that will.
+func (s *subject) spread(ctx context.Context, size int64) (*memory, error) {
+	m, err := s.allocate(size)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.pool.touch(ctx, m); err != nil {
+		s.Close()
+		return nil, err
+	}
 	return m, nil
 }
 

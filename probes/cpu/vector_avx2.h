@@ -24,6 +24,9 @@ FN vec v_mul(vec a, vec b) { return _mm256_mul_ps(a, b); }
 FN vec v_div(vec a, vec b) { return _mm256_div_ps(a, b); }
 FN vec v_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }
 FN vec v_max(vec a, vec b) { return _mm256_max_ps(a, b); }
+FN vec v_xor(vec a, vec b) { return _mm256_xor_ps(a, b); }
+FN void v_stream(float *p, vec a) { _mm256_stream_ps(p, a); }
+FN void v_fence(void) { _mm_sfence(); }
 FN unsigned v_equal(vec a, vec b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)); }
 FN unsigned v_at_least(vec a, vec b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ)); }
 

@@ -24,6 +24,9 @@ FN vec v_mul(vec a, vec b) { return _mm512_mul_ps(a, b); }
 FN vec v_div(vec a, vec b) { return _mm512_div_ps(a, b); }
 FN vec v_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }
 FN vec v_max(vec a, vec b) { return _mm512_max_ps(a, b); }
+FN vec v_xor(vec a, vec b) { return _mm512_xor_ps(a, b); }
+FN void v_stream(float *p, vec a) { _mm512_stream_ps(p, a); }
+FN void v_fence(void) { _mm_sfence(); }
 FN float v_sum(vec a) { return _mm512_reduce_add_ps(a); }
 FN float v_highest(vec a) { return _mm512_reduce_max_ps(a); }
 FN unsigned v_equal(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }

@@ -24,6 +24,9 @@ FN vec v_mul(vec a, vec b) { return vmulq_f32(a, b); }
 FN vec v_div(vec a, vec b) { return vdivq_f32(a, b); }
 FN vec v_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); }
 FN vec v_max(vec a, vec b) { return vmaxnmq_f32(a, b); } // of a NaN and a number the number
+FN vec v_xor(vec a, vec b) { return vreinterpretq_f32_u32(veorq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
+FN void v_stream(float *p, vec a) { vst1q_f32(p, a); } // there are no stores past the caches
+FN void v_fence(void) {}
 FN float v_sum(vec a) { return vaddvq_f32(a); }
 FN float v_highest(vec a) { return vmaxnmvq_f32(a); }
 

@@ -73,7 +73,7 @@ func prepareBarrier(ctx context.Context, h probes.Host, c probes.Case) (probes.S
 		return nil, err
 	}
 	// A run that ended short of its last barrier is an error of Time.
-	s.verify = func(int) (probes.Correctness, error) { return exact(true), nil }
+	s.verify = func(context.Context, int) (probes.Correctness, error) { return exact(true), nil }
 	return barrierSubject{s}, nil
 }
 
@@ -90,17 +90,16 @@ func (s *wakeSubject) Time(ctx context.Context, n int) ([]float64, error) {
 	ns := (*C.int64_t)(C.malloc(C.size_t(8 * n)))
 	defer C.free(unsafe.Pointer(ns))
 	out := make([]float64, 0, n)
-	for len(out) < n { // a few at a time: each sleeps
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		turn := min(n-len(out), 100)
-		if got := int(C.dg_pool_wake(s.pool.c, C.int(turn), wakePause, ns, nil)); got != turn {
-			return nil, fmt.Errorf("%d of %d wake-ups", got, turn)
-		}
-		for _, v := range int64s(ns, turn) {
-			out = append(out, float64(v)*1e-9)
-		}
+	defer s.pool.watch(ctx)()
+	got := int(C.dg_pool_wake(s.pool.c, C.int(n), wakePause, ns, s.pool.cancel))
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if got != n {
+		return nil, fmt.Errorf("%d of %d wake-ups", got, n)
+	}
+	for _, v := range int64s(ns, n) {
+		out = append(out, float64(v)*1e-9)
 	}
 	s.timed = true
 	return out, nil
@@ -108,7 +107,7 @@ func (s *wakeSubject) Time(ctx context.Context, n int) ([]float64, error) {
 
 func (s *wakeSubject) Verify() (probes.Correctness, error) {
 	if !s.timed {
-		return probes.Correctness{}, fmt.Errorf("nothing has run yet")
+		return probes.Correctness{}, errNotRun
 	}
 	return exact(true), nil // all threads met at the barrier, or Time had not ended
 }

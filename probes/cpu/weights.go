@@ -8,8 +8,6 @@ import "C"
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"unsafe"
 )
 
@@ -55,16 +53,17 @@ func weightsAt(at unsafe.Pointer, f Format, rows, cols int, block bool) (*Weight
 	return w, nil
 }
 
-// fill sets an operation that writes random weights, the same for one seed;
-// FP8's scales are written at once.
+// fill sets an operation that writes random weights, the same for one seed.
 func (w *Weights) fill(op *C.dg_op, seed uint64) {
 	op.run = (C.dg_kernel)(C.dg_fill)
 	op.rows, op.cols = C.int64_t(w.Rows), C.int64_t(w.Cols)
 	op.n0, op.n1 = C.int64_t(w.Format), C.int64_t(seed)
 	op.y = w.at
-	random := rand.New(rand.NewPCG(seed, 8))
-	for i := range w.scales {
-		w.scales[i] = float32(math.Exp2(-10 + 4*random.Float64()))
+	if w.Format == FP8 {
+		op.y2 = unsafe.Pointer(&w.scales[0])
+	}
+	if w.Block {
+		op.n2 = 128
 	}
 }
 
@@ -75,7 +74,6 @@ func (p *Pool) FillWeights(ctx context.Context, seed uint64, all ...*Weights) er
 	defer g.free()
 	for i, w := range all {
 		w.fill(g.op(i), seed+uint64(i))
-		g.op(i).cancel = p.cancel
 	}
 	_, _, err := p.run(ctx, g, 0, len(all), false)
 	return err
@@ -84,19 +82,18 @@ func (p *Pool) FillWeights(ctx context.Context, seed uint64, all ...*Weights) er
 // linear is y = x · wᵀ for m tokens of Cols inputs and Rows outputs, rows of x
 // and y dense, y float32.
 type linear struct {
-	m        int
-	x, y     unsafe.Pointer
-	bf16     bool // x is bf16, else float32
-	add      bool // y += …
-	scratch  unsafe.Pointer
-	unwanted *C.int // a pool's cancel flag, nil for none
+	m       int
+	x, y    unsafe.Pointer
+	bf16    bool // x is bf16, else float32
+	add     bool // y += …
+	scratch unsafe.Pointer
 }
 
 // op sets an operation. scratch is scratchSize bytes, which operations of one
 // program may share: each makes its inputs ready anew.
 func (w *Weights) op(op *C.dg_op, k weightKernel, l linear) {
 	op.run = (C.dg_kernel)(C.dg_gemv)
-	op.how, op.cancel = k.c, l.unwanted
+	op.how = k.c
 	op.m, op.rows, op.cols = C.int64_t(l.m), C.int64_t(w.Rows), C.int64_t(w.Cols)
 	op.w, op.x, op.y, op.scratch = w.at, l.x, l.y, l.scratch
 	op.f0 = C.float(w.Global)

@@ -94,7 +94,8 @@ int64_t dg_gemv_scratch(const dg_weights *how, int64_t m, int64_t cols);
 
 // Fills y with the packed weights of rows × cols random values of format n0
 // from seed n1: all codes, scales spread as in real models with zeros,
-// sub-normal and largest ones among them.
+// sub-normal and largest ones among them. FP8's scales go to y2, one for every
+// n2 rows of a chunk (128), or with n2 = 0 one a row.
 void dg_fill(const dg_op *op, int part, int parts);
 
 // One pass: up to DG_PASS tokens made ready at x.
@@ -116,10 +117,10 @@ typedef struct {
 } dg_block;
 
 // acc[block][token][32] = the products of count blocks, tokens as many as the
-// passes are wide.
-// acc is aligned for the widest vectors.
+// passes are wide; less where cancel is raised. acc is aligned for the widest
+// vectors.
 void dg_blocks(const dg_weights *how, const dg_pass *passes, int n, const dg_block *blocks, int count,
-               int64_t chunks, float *acc);
+               int64_t chunks, float *acc, const int *cancel);
 
 // Experts. m tokens of n0 experts each out of n1, x2 int32 [m][n0] which, x3
 // float32 [m][n0] how much. w: the experts' packed weights one after another.

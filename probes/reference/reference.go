@@ -45,6 +45,11 @@ func Rotated(x []float64, dims int, interleaved bool, position int, base float64
 
 // RotaryTable fills rows of dims, one a position: cosines, then sines.
 func RotaryTable(table []float32, positions, dims int, base float64) {
+	RotaryRows(table, 0, positions, dims, base)
+}
+
+// RotaryRows is RotaryTable from a position on.
+func RotaryRows(table []float32, first, positions, dims int, base float64) {
 	turns := make([]float64, dims/2)
 	for i := range turns {
 		turns[i] = math.Pow(base, -2*float64(i)/float64(dims))
@@ -52,7 +57,7 @@ func RotaryTable(table []float32, positions, dims int, base float64) {
 	for p := range positions {
 		row := table[p*dims:][:dims]
 		for i, turn := range turns {
-			sin, cos := math.Sincos(float64(p) * turn)
+			sin, cos := math.Sincos(float64(first+p) * turn)
 			row[i], row[dims/2+i] = float32(cos), float32(sin)
 		}
 	}
