@@ -1,6 +1,9 @@
 package probes
 
-import "decodegap/roofline/unit"
+import (
+	"decodegap/roofline/hardware"
+	"decodegap/roofline/unit"
+)
 
 // GPU is what probes may ask of the graphics processor of a session.
 type GPU struct {
@@ -16,6 +19,12 @@ type GPU struct {
 	SharedPerBlock int        `json:"shared_per_block_bytes"` // the most that one block may ask for
 	Peers          int        `json:"peers,omitempty"`        // GPUs besides this one that the driver shows
 	Driver         string     `json:"driver_cuda,omitempty"`  // CUDA version of the driver, "13.0"
+
+	// Reported is what the driver's management library says of it, before the
+	// first probe; nil without telemetry, and NoTelemetry says why.
+	Reported    *hardware.GPU `json:"reported,omitempty"`
+	NoTelemetry string        `json:"no_telemetry,omitempty"`
+	Notes       []string      `json:"notes,omitempty"` // what was found before the first probe
 
 	// Handle is the back end's own: what its probes run on. Nil in a host that
 	// is only described.

@@ -39,8 +39,9 @@ type measurement struct {
 
 	runs    int
 	pairs   []pair
-	windows []Moment // that each began with
-	reasons []string // distinct evidence
+	windows []Moment      // that each began with
+	clocks  []ClockWindow // of a GPU, as many as there are windows while it answers
+	reasons []string      // distinct evidence
 }
 
 // pair is one block of the case and, beside it, one of the reference.
@@ -108,6 +109,7 @@ func (m *measurement) window(ctx context.Context) error {
 		before = s.Watch.Now(begin)
 	}
 	m.windows = append(m.windows, before)
+	looks := s.GPU.begin(s.Clock())
 	first := len(m.pairs)
 	for len(m.pairs) == first || s.Clock().Sub(begin) < window {
 		p, err := m.take(ctx, len(m.pairs)%canaryEvery == 0)
@@ -116,13 +118,16 @@ func (m *measurement) window(ctx context.Context) error {
 		}
 		p.window = len(m.windows) - 1
 		m.pairs = append(m.pairs, p)
+		s.GPU.look(looks, s.Clock())
 	}
-	var evidence []string
+	evidence := s.GPU.end(looks, s.Clock(), len(m.pairs)-first)
 	if s.Watch != nil {
 		after := s.Watch.Now(s.Clock())
-		evidence = s.Watch.Between(before, after)
+		evidence = append(evidence, s.Watch.Between(before, after)...)
 		m.windows[len(m.windows)-1].clock = after.clock
 	}
+	looks.moment(&m.windows[len(m.windows)-1])
+	m.keep(looks)
 	for i := first; i < len(m.pairs); i++ {
 		m.pairs[i].invalid = len(evidence) > 0
 		if c := m.pairs[i].canary; !math.IsNaN(c) {
@@ -133,13 +138,30 @@ func (m *measurement) window(ctx context.Context) error {
 	return nil
 }
 
-// slowWindows marks the pairs of windows in which the clock was low.
+// keep keeps what a GPU did in the window that was just taken.
+func (m *measurement) keep(looks *ClockWindow) {
+	if looks != nil {
+		looks.Window = len(m.windows) - 1
+		m.clocks = append(m.clocks, *looks)
+	}
+}
+
+// slowWindows marks the pairs of windows in which a clock was low.
 func (m *measurement) slowWindows() {
-	for _, i := range slowClock(m.windows) {
-		m.reasons = append(m.reasons, "frequency: the CPU's clock was below 97 % of its usual")
-		for j := range m.pairs {
-			if m.pairs[j].window == i {
-				m.pairs[j].invalid = true
+	for _, c := range clocks {
+		for _, i := range slowClock(m.windows, c.of) {
+			m.reasons = append(m.reasons, c.text)
+			for j := range m.pairs {
+				if m.pairs[j].window == i {
+					m.pairs[j].invalid = true
+				}
+			}
+		}
+	}
+	for i := range m.clocks {
+		for _, p := range m.pairs {
+			if p.window == m.clocks[i].Window && p.invalid {
+				m.clocks[i].Invalid++
 			}
 		}
 	}
@@ -189,7 +211,7 @@ func (m *measurement) values() []float64 {
 // fill writes the numbers and the verdict; a result no memory can give is an
 // error.
 func (m *measurement) fill(r *Result) error {
-	r.Blocks, r.Runs, r.Verdict = len(m.pairs), m.runs, Good
+	r.Blocks, r.Runs, r.Verdict, r.Clocks = len(m.pairs), m.runs, Good, m.clocks
 	valid := 0
 	for _, p := range m.pairs {
 		if p.invalid {
@@ -208,6 +230,7 @@ func (m *measurement) fill(r *Result) error {
 		worse(Unreliable, "outside evidence against %d of %d blocks", r.Invalid, len(m.pairs))
 	}
 	keep := func(p pair) bool { return !p.invalid || valid < leastBlocks }
+	r.KeptInvalid = valid < leastBlocks && r.Invalid > 0
 	if valid < leastBlocks {
 		worse(Unreliable, "%d valid blocks are too few for an interval", valid)
 	}

@@ -37,14 +37,18 @@ type Result struct {
 	Verdict Verdict
 	Doubts  []string // why the verdict is no better, most telling first
 
-	Time    *Summary                       // seconds of one run, one value a block
-	Share   *Summary                       // of the read ceiling measured beside it, one value a pair; nil where bytes mean nothing
-	Blocks  int                            // taken, the invalid ones included
-	Invalid int                            // of them, by outside evidence
-	Runs    int                            // in one block
-	Parts   map[roofline.Component]float64 // seconds of a step's components, adding up to the median; nil for other probes
-	Checked Correctness
-	Took    time.Duration // preparation and check included
+	Time    *Summary      // seconds of one run, one value a block
+	Share   *Summary      // of the read ceiling measured beside it, one value a pair; nil where bytes mean nothing
+	Blocks  int           // taken, the invalid ones included
+	Invalid int           // of them, by outside evidence
+	Clocks  []ClockWindow // of a GPU, in the order of the blocks; none without telemetry
+	// KeptInvalid says that the values are of all blocks, the invalid ones
+	// included, since too few others are left.
+	KeptInvalid bool
+	Runs        int                            // in one block
+	Parts       map[roofline.Component]float64 // seconds of a step's components, adding up to the median; nil for other probes
+	Checked     Correctness
+	Took        time.Duration // preparation and check included
 }
 
 // Run is what a session measured.
@@ -63,6 +67,11 @@ type Run struct {
 	// run: the half-width that a difference must exceed to mean anything. Nil
 	// where the pair was not measured.
 	Noise *float64
+
+	// MemoryMHz and PState are a GPU's usual memory clock and P-state while
+	// blocks were taken; nil without telemetry.
+	MemoryMHz *uint32
+	PState    *int
 
 	Undone      []string // cases the budget or an interrupt left, "cpu/read M=1"
 	Interrupted bool

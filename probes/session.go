@@ -18,7 +18,8 @@ type Session struct {
 	Host   Host
 	Budget time.Duration
 	Clock  func() time.Time
-	Watch  *Watch // nil: no outside evidence is looked for
+	Watch  *Watch    // nil: no outside evidence is looked for
+	GPU    *GPUWatch // nil: a GPU's clocks and heat are not looked at
 
 	// Sleep waits before the first probe while the machine is watched; nil
 	// leaves that look out.
@@ -132,6 +133,7 @@ func (s *Session) Run(ctx context.Context, all, chosen []Probe) *Run {
 	run.Results = append(run.Results, absent...)
 	run.Interrupted = ctx.Err() != nil
 	ref.ceiling(run)
+	s.gpuClocks(run)
 	run.Took = s.Clock().Sub(begin)
 	return run
 }
@@ -145,6 +147,18 @@ func (s *Session) preflight(ctx context.Context, run *Run) {
 	s.Sleep(ctx, window)
 	for _, e := range s.Watch.Between(before, s.Watch.Now(s.Clock())) {
 		run.Notes = append(run.Notes, "before the first probe: "+e)
+	}
+}
+
+// gpuClocks sums up what the GPU did while blocks were taken.
+func (s *Session) gpuClocks(run *Run) {
+	var all []ClockWindow
+	for _, r := range run.Results {
+		all = append(all, r.Clocks...)
+	}
+	run.MemoryMHz, run.PState = memoryClock(all)
+	if err := s.GPU.Gone(); err != nil {
+		run.Notes = append(run.Notes, fmt.Sprintf("telemetry ended during the run: %v; the windows after that have no clock record", err))
 	}
 }
 

@@ -35,6 +35,8 @@ type Moment struct {
 	quota    *int64                   // periods in which the cgroup was throttled
 	thermal  *int64                   // thermal throttle events
 	clock    *float64                 // Hz, the fastest of the CPUs
+	sm       *float64                 // Hz, the lowest of a GPU's multiprocessors that was seen
+	memory   *float64                 // Hz, the lowest of a GPU's memory that was seen
 	others   map[int]process          // by process id
 }
 
@@ -132,19 +134,30 @@ func ofTime(d, wall time.Duration) string {
 	return fmt.Sprintf("%.2f CPUs' worth of time", d.Seconds()/wall.Seconds())
 }
 
+// clocks are those that windows are compared by, with what evidence says of a
+// low one.
+var clocks = []struct {
+	of   func(Moment) *float64
+	text string
+}{
+	{func(m Moment) *float64 { return m.clock }, "frequency: the CPU's clock was below 97 % of its usual"},
+	{func(m Moment) *float64 { return m.sm }, "frequency: the GPU's SM clock was below 97 % of its usual"},
+	{func(m Moment) *float64 { return m.memory }, "frequency: the GPU's memory clock was below 97 % of its usual"},
+}
+
 // slowClock is the evidence of windows whose clock lay below that of the
 // others: their indices.
-func slowClock(windows []Moment) []int {
+func slowClock(windows []Moment, of func(Moment) *float64) []int {
 	var known []float64
 	for _, m := range windows {
-		if m.clock != nil {
-			known = append(known, *m.clock)
+		if clock := of(m); clock != nil {
+			known = append(known, *clock)
 		}
 	}
 	usual := median(known)
 	var slow []int
 	for i, m := range windows {
-		if m.clock != nil && *m.clock < leastClock*usual {
+		if clock := of(m); clock != nil && *clock < leastClock*usual {
 			slow = append(slow, i)
 		}
 	}

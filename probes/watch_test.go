@@ -120,10 +120,10 @@ func TestSlowClock(t *testing.T) {
 		}
 		return out
 	}
-	if got := slowClock(hz(3e9, 3.01e9, 2.8e9, 0, 3e9)); !slices.Equal(got, []int{2}) {
+	if got := slowClock(hz(3e9, 3.01e9, 2.8e9, 0, 3e9), clocks[0].of); !slices.Equal(got, []int{2}) {
 		t.Errorf("slow windows %v, want the third", got)
 	}
-	if got := slowClock(hz(0, 0)); len(got) != 0 {
+	if got := slowClock(hz(0, 0), clocks[0].of); len(got) != 0 {
 		t.Errorf("slow windows %v without a clock", got)
 	}
 }

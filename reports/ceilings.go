@@ -1,5 +1,7 @@
 package reports
 
+import "decodegap/roofline/hardware"
+
 // CeilingsSchema identifies what probes measured on one machine.
 const CeilingsSchema = "decodegap/ceilings/1"
 
@@ -48,6 +50,44 @@ type ProbedGPU struct {
 	MemoryBytes       float64 `json:"memory_bytes"`
 	FreeBytes         float64 `json:"free_bytes"`  // when the run began
 	DriverCUDA        string  `json:"driver_cuda"` // the CUDA version that the driver is for
+
+	// Telemetry is who told of clocks, heat and power while the probes ran:
+	// nvml, or none, and then WithoutTelemetry says why. Reported is what it
+	// said of the GPU before the first probe.
+	Telemetry        string        `json:"telemetry"`
+	WithoutTelemetry string        `json:"without_telemetry,omitempty"`
+	Reported         *hardware.GPU `json:"reported,omitempty"`
+}
+
+// MemoryBus is what the memory of a GPU can deliver at the clock it had while
+// the probes ran: clock × 2 × width / 8.
+type MemoryBus struct {
+	MemoryClockMHz int     `json:"memory_clock_mhz"`
+	BusWidthBits   int     `json:"bus_width_bits"`
+	PState         *int    `json:"pstate,omitempty"`
+	Peak           float64 `json:"peak"`  // B/s
+	Share          float64 `json:"share"` // of it that the ceiling is
+}
+
+// ClockWindow is what a GPU did while some blocks of a case were taken, from
+// looks between them: the worst that was seen of each. What the driver does not
+// report is absent.
+type ClockWindow struct {
+	StartS        float64            `json:"start_s"` // since the run began
+	EndS          float64            `json:"end_s"`
+	Blocks        int                `json:"blocks"`
+	InvalidBlocks int                `json:"invalid_blocks,omitempty"`
+	Values        int                `json:"values"` // of the case's samples, in their order, that are of this window
+	Looks         int                `json:"looks"`
+	SMMHz         *int               `json:"sm_mhz,omitempty"` // lowest
+	SMMostMHz     *int               `json:"sm_most_mhz,omitempty"`
+	MemoryMHz     *int               `json:"memory_mhz,omitempty"` // lowest
+	MemoryMostMHz *int               `json:"memory_most_mhz,omitempty"`
+	PState        *int               `json:"pstate,omitempty"`         // slowest; 0 is the fastest there is
+	PowerW        *float64           `json:"power_w,omitempty"`        // highest
+	TemperatureC  *int               `json:"temperature_c,omitempty"`  // highest
+	ClocksReasons []string           `json:"clocks_reasons"`           // why the clocks were no higher, by any look; null if not reported
+	ClocksHeldMs  map[string]float64 `json:"clocks_held_ms,omitempty"` // by policy: how long the clocks were held down meanwhile
 }
 
 // ProbedCeiling is one resource's rate with the sample it is the median of.
@@ -55,6 +95,8 @@ type ProbedCeiling struct {
 	Ceiling
 	Verdict string `json:"verdict"` // good, noisy, unreliable
 	Sample  Sample `json:"sample"`  // in the ceiling's unit
+
+	Bus *MemoryBus `json:"bus,omitempty"` // of a GPU's dram.read: the peak at the clock in force; absent without telemetry
 }
 
 // Sample sums up the blocks of a measurement; none was left out for its value.
@@ -91,6 +133,8 @@ type ProbeResult struct {
 	Blocks        int      `json:"blocks,omitempty"`
 	InvalidBlocks int      `json:"invalid_blocks,omitempty"` // by outside evidence; not in the samples
 	RunsPerBlock  int      `json:"runs_per_block,omitempty"`
+
+	Clocks []ClockWindow `json:"clocks,omitempty"` // of a GPU, in the order of the blocks; absent without telemetry
 
 	Checked *ProbeCheck `json:"checked,omitempty"`
 

@@ -111,6 +111,9 @@ func (d *CeilingsDocument) Check() error {
 		if err := c.Sample.check(at + ".sample"); err != nil {
 			return err
 		}
+		if b := c.Bus; b != nil && (b.MemoryClockMHz <= 0 || b.BusWidthBits <= 0 || b.Peak <= 0 || b.Share <= 0) {
+			return fmt.Errorf("%s.bus: clock %d MHz, width %d bit, peak %g B/s, share %g: expected all above 0", at, b.MemoryClockMHz, b.BusWidthBits, b.Peak, b.Share)
+		}
 		if !agree(c.Value, c.Sample.Median) {
 			return disagree(at+".value", c.Value, c.Sample.Median, "its sample's median")
 		}
@@ -148,6 +151,9 @@ func (r *ProbeResult) check(at string) error {
 	if err := r.TimeS.check(at + ".time_s"); err != nil {
 		return err
 	}
+	if err := checkClocks(r.Clocks, len(r.TimeS.Values), at); err != nil {
+		return err
+	}
 	if r.Step != nil {
 		if err := r.Step.check(at + ".step"); err != nil {
 			return err
@@ -155,6 +161,17 @@ func (r *ProbeResult) check(at string) error {
 	}
 	if r.ReadShare != nil {
 		return r.ReadShare.check(at + ".read_share")
+	}
+	return nil
+}
+
+// checkClocks holds clock records to the values that a case has.
+func checkClocks(all []ClockWindow, values int, at string) error {
+	for i, w := range all {
+		if w.Values < 0 || w.InvalidBlocks < 0 || w.InvalidBlocks > w.Blocks || w.Values > values {
+			return fmt.Errorf("%s.clocks[%d]: %d blocks, %d of them invalid, %d values: expected no more values than the case has (%d are left)", at, i, w.Blocks, w.InvalidBlocks, w.Values, values)
+		}
+		values -= w.Values
 	}
 	return nil
 }

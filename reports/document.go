@@ -105,4 +105,6 @@ type ListDocument struct {
 	Schema string           `json:"schema"`
 	Kind   string           `json:"kind"`  // models, hardware, formats, …
 	Items  []map[string]any `json:"items"` // each with the fields of its kind
+
+	Machine *Machine `json:"machine,omitempty"` // of hardware: what the machine at hand has
 }

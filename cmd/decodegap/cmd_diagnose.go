@@ -23,6 +23,7 @@ type diagnoseOptions struct {
 	probing
 
 	probe    bool
+	device   string
 	measured string
 	bench    []string
 	launch   string
@@ -38,7 +39,8 @@ type diagnoseOptions struct {
 func (o *diagnoseOptions) AddFlags(f *pflag.FlagSet) {
 	o.scenarioOptions.AddFlags(f)
 	o.outputOptions.AddFlags(f)
-	f.BoolVar(&o.probe, "probe", false, "probe this machine first (its CPUs, where it has no GPU) and use what it reaches, as --ceilings does")
+	f.BoolVar(&o.probe, "probe", false, "probe this machine first, its GPU or else its CPUs, and use what it reaches, as --ceilings does")
+	f.StringVar(&o.device, "device", "", "`DEVICE` that --probe probes: cpu, cuda or cuda:1; default the machine's GPU if --hardware is such a one, the CPU for --hardware cpu and where there is no GPU")
 	o.probing.AddFlags(f, time.Minute)
 	f.StringVar(&o.measured, "measured", "", "time per output token, such as 97.1ms or 10.36tok/s")
 	f.StringSliceVar(&o.bench, "bench", nil, "benchmark result `FILE`s; each is a series")
@@ -145,6 +147,14 @@ func (o *diagnoseOptions) check(ref string) error {
 	}
 	if o.probe && o.ceilingsFile != "" {
 		return fmt.Errorf("--probe and --ceilings both state what this machine reaches: give one of them")
+	}
+	if o.device != "" {
+		if !o.probe {
+			return fmt.Errorf("--device says what to probe: give --probe too")
+		}
+		if err := checkDevice(o.device); err != nil {
+			return err
+		}
 	}
 	if err := o.probing.check(); err != nil {
 		return err

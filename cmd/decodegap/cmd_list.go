@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -22,6 +23,9 @@ type listing struct {
 	Columns []term.Column
 	Rows    func(items []map[string]any) [][]string
 	Items   func() ([]map[string]any, error)
+
+	// Machine is what the machine at hand has of the kind; nil for nothing.
+	Machine func(context.Context, *environment) *reports.Machine
 }
 
 // listings holds every kind, in help order.
@@ -48,10 +52,10 @@ func newListCommand(env *environment) *cobra.Command {
 		Example:   "  decodegap list models\n  decodegap list hardware --json",
 		ValidArgs: kinds,
 		Args:      cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, l := range listings {
 				if l.Kind == args[0] {
-					return runList(env, l, opt)
+					return runList(cmd.Context(), env, l, opt)
 				}
 			}
 			return fmt.Errorf("unknown kind %q: %s", args[0], nearest.Hint(args[0], kinds))
@@ -61,16 +65,23 @@ func newListCommand(env *environment) *cobra.Command {
 	return cmd
 }
 
-func runList(env *environment, l listing, opt listOptions) error {
+func runList(ctx context.Context, env *environment, l listing, opt listOptions) error {
 	items, err := l.Items()
 	if err != nil {
 		return err
 	}
+	var machine *reports.Machine
+	if l.Machine != nil {
+		machine = l.Machine(ctx, env)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
 	return opt.write(env, func(w io.Writer) error {
 		if opt.json {
-			return writeJSON(w, reports.ListDocument{Schema: reports.ListSchema, Kind: l.Kind, Items: items})
+			return writeJSON(w, reports.ListDocument{Schema: reports.ListSchema, Kind: l.Kind, Items: items, Machine: machine})
 		}
-		return term.Table{Columns: l.Columns, Rows: l.Rows(items)}.Write(w, env.tableWidth())
+		return machineTable(w, machine, term.Table{Columns: l.Columns, Rows: l.Rows(items)}, env.tableWidth())
 	})
 }
 

@@ -59,7 +59,8 @@ var listModels = listing{
 }
 
 var listHardware = listing{
-	Kind: "hardware", Doc: "GPUs with their sheet figures; dense rates, absent where unknown",
+	Kind: "hardware", Doc: "this machine's CPUs and GPUs, then GPUs with their sheet figures; dense rates, absent where unknown",
+	Machine: thisMachineHas,
 	Columns: []term.Column{{Title: "name"}, {Title: "memory"}, {Title: "GB", Align: term.Right}, {Title: "GB/s", Align: term.Right},
 		{Title: "BF16 TFLOPS", Align: term.Right}, {Title: "FP8", Align: term.Right}, {Title: "FP4", Align: term.Right}, {Title: "CC"}},
 	Rows: columns("name", "memory_kind", "memory_gb", "bandwidth_gbs", "bf16_tflops", "fp8_tflops", "fp4_tflops", "compute_capability"),

@@ -17,6 +17,7 @@ import (
 	"decodegap/probes/all"
 	"decodegap/probes/cuda"
 	"decodegap/reports"
+	"decodegap/roofline/hardware/nvml"
 )
 
 // mostGPUs bounds a device's number.
@@ -32,6 +33,15 @@ func gpuIndex(device string) (int, error) {
 		return int(n), nil
 	}
 	return 0, fmt.Errorf("--device %q: expected cpu, cuda or cuda:N", device)
+}
+
+// checkDevice is an error where a device is neither the CPU nor a GPU's number.
+func checkDevice(device string) error {
+	if device == hostName {
+		return nil
+	}
+	_, err := gpuIndex(device)
+	return err
 }
 
 // probeGPU runs the chosen probes of a GPU in child processes and makes their
@@ -90,7 +100,7 @@ func newProbeChildCommand(env *environment) *cobra.Command {
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			env.finishes.Store(true)
-			return all.ServeCUDA(cmd.Context(), env.stdin, env.stdout)
+			return all.ServeCUDA(cmd.Context(), env.stdin, env.stdout, nvml.OpenTelemetry)
 		},
 	}
 }

@@ -16,9 +16,15 @@ func writeCeilingsText(w io.Writer, doc *reports.CeilingsDocument, width int) er
 	writeWrapped(w, machineLine(doc), width, "  ")
 	for _, c := range doc.Ceilings {
 		writeWrapped(w, ceilingLine(c), width, "")
+		if c.Bus != nil {
+			writeWrapped(w, busLine(c.Bus), width, "")
+		}
 	}
 	if doc.NoiseFloor != nil {
 		writeWrapped(w, fmt.Sprintf("noise floor ±%.1f %%: two copies of the read kernel against each other", 100**doc.NoiseFloor), width, "")
+	}
+	if line := clocksLine(doc); line != "" {
+		writeWrapped(w, line, width, "")
 	}
 	fmt.Fprintln(w)
 	t := term.Table{Columns: []term.Column{{Title: "probe"}, {Title: "case", Shrink: true}, {Title: "kernel", Shrink: true}, {Title: "time", Align: term.Right},

@@ -9,14 +9,16 @@ import (
 	"decodegap/probes"
 	"decodegap/probes/cpu"
 	"decodegap/probes/cuda"
+	"decodegap/roofline/hardware"
 )
 
 // CUDA lists the probes of NVIDIA GPUs, which run in a child process.
 var CUDA = cuda.All
 
 // ServeCUDA is that child: it reads a request and writes what it measures.
-func ServeCUDA(ctx context.Context, in io.Reader, out io.Writer) error {
-	return cuda.Serve(ctx, in, out)
+// Telemetry opens the watch on the GPU at a PCI address.
+func ServeCUDA(ctx context.Context, in io.Reader, out io.Writer, telemetry func(busID string) (hardware.Telemetry, error)) error {
+	return cuda.Serve(ctx, in, out, telemetry)
 }
 
 // All lists every probe of the CPU: the read ceiling before what is measured

@@ -10,13 +10,16 @@ import (
 
 	"decodegap/probes"
 	"decodegap/probes/decode"
+	"decodegap/roofline/hardware"
 )
 
 // CUDA is empty: calling the driver needs C, and Linux.
 var CUDA []probes.Probe
 
 // ServeCUDA says so.
-func ServeCUDA(context.Context, io.Reader, io.Writer) error { return errors.New(Missing) }
+func ServeCUDA(context.Context, io.Reader, io.Writer, func(string) (hardware.Telemetry, error)) error {
+	return errors.New(Missing)
+}
 
 // All is empty: the kernels are C, for Linux.
 var All []probes.Probe

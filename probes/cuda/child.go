@@ -13,15 +13,17 @@ import (
 	"time"
 
 	"decodegap/probes"
+	"decodegap/probes/cuda/driver"
 )
 
 // mostRequest bounds a request.
 const mostRequest = 1 << 20
 
 // Serve is a child: it reads a request from in, runs the probes and writes
-// lines to out. Its error is one of writing or of the request; what the GPU
-// lacks or fails at is in the lines.
-func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+// lines to out. Telemetry opens the watch on the GPU at a PCI address; nil
+// where there is none. Serve's error is one of writing or of the request; what
+// the GPU lacks or fails at is in the lines.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, telemetry Telemetry) error {
 	var req Request
 	if err := json.NewDecoder(io.LimitReader(in, mostRequest)).Decode(&req); err != nil {
 		return fmt.Errorf("read the request: %w", err)
@@ -29,16 +31,24 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := &lines{to: json.NewEncoder(out)}
 	stop := w.live()
 	defer stop()
-	m, err := Open(req.Library, req.Device, req.Deadline)
+	seen := outside{none: req.Blind}
+	m, err := openAfter(req.Library, req.Device, req.Deadline, func(l *driver.Library) {
+		if req.Blind == "" {
+			_ = w.send(Line{Stage: stageTelemetry})
+			seen = look(l, req.Device, telemetry)
+			_ = w.send(Line{Stage: stageOpen})
+		}
+	})
 	if err != nil {
 		return w.send(Line{Error: err.Error(), Missing: errors.Is(err, probes.ErrUnsupported)})
 	}
 	defer m.Close()
 	host := m.Host(req.Memory)
+	seen.describe(host.GPU)
 	if err := w.send(Line{GPU: host.GPU}); err != nil {
 		return err
 	}
-	session := &probes.Session{Host: host, Budget: req.Budget, Clock: time.Now, Continues: len(req.Done) > 0}
+	session := &probes.Session{Host: host, Budget: req.Budget, Clock: time.Now, GPU: seen.watch, Continues: len(req.Done) > 0}
 	session.Progress = func(p probes.Progress) { _ = w.send(Line{Progress: &p}) }
 	session.Each = func(r probes.Result) { _ = w.send(Line{Result: &r, Lost: m.device.Lost() != nil}) }
 	run := session.Run(ctx, All, chosen(m, req))

@@ -36,6 +36,11 @@ type Machine struct {
 // Open opens the i-th GPU of the driver at path, "" for the system's. Every
 // wait for the GPU ends by the deadline, 0 for the default.
 func Open(path string, i int, deadline time.Duration) (*Machine, error) {
+	return openAfter(path, i, deadline, func(*driver.Library) {})
+}
+
+// openAfter opens the GPU after a look at it while nothing of ours runs there.
+func openAfter(path string, i int, deadline time.Duration, look func(*driver.Library)) (*Machine, error) {
 	if deadline <= 0 {
 		deadline = waitLimit
 	}
@@ -43,6 +48,7 @@ func Open(path string, i int, deadline time.Duration) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	look(l)
 	m, err := openOn(l, i, deadline)
 	if err != nil {
 		l.Close()

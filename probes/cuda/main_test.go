@@ -14,7 +14,7 @@ const childVariable = "DECODEGAP_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		if err := Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := Serve(context.Background(), os.Stdin, os.Stdout, scriptedTelemetry); err != nil {
 			panic(err)
 		}
 		return

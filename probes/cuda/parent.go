@@ -46,15 +46,21 @@ func (p *Parent) Run(ctx context.Context, req Request) (*Outcome, error) {
 	var results []probes.Result
 	var end *probes.Run
 	var notes []string
+	var blind string
 	for children := 1; ; children++ {
 		c := &child{parent: p, req: req}
+		c.req.Blind = blind
 		c.req.Budget = max(req.Budget-time.Since(begin), time.Second)
 		for _, r := range results {
 			c.req.Done = append(c.req.Done, Done{r.Probe, r.Case.Name})
 		}
 		err := c.run(ctx)
-		if c.gpu != nil {
+		if c.gpu != nil && out.GPU.Name == "" { // a later one finds what an earlier left
 			out.GPU = *c.gpu
+		}
+		if c.stage == stageTelemetry && blind == "" && err != nil && ctx.Err() == nil {
+			blind = fmt.Sprintf("the process that asked for it did not survive: %v", err)
+			continue
 		}
 		results = append(results, unseen(results, c.results)...)
 		if err == nil {
@@ -106,6 +112,7 @@ type child struct {
 	parent  *Parent
 	req     Request
 	gpu     *probes.GPU
+	stage   Stage
 	now     *probes.Progress // the case it is at
 	results []probes.Result
 	lost    bool // it ended a case that it did not survive
@@ -189,6 +196,8 @@ func (c *child) take(l Line) error {
 		return fmt.Errorf("%w: %s", probes.ErrUnsupported, l.Error)
 	case l.Error != "":
 		return errors.New(l.Error)
+	case l.Stage != "":
+		c.stage = l.Stage
 	case l.GPU != nil:
 		c.gpu = l.GPU
 	case l.Progress != nil:

@@ -19,6 +19,10 @@ type Request struct {
 	// Deadline is that of every wait for the GPU; 0 for five seconds.
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
 
+	// Blind leaves telemetry out and says why: an earlier child did not survive
+	// the question.
+	Blind string `json:"blind,omitempty"`
+
 	// Hang names a probe whose kernel never ends, for tests of the deadline.
 	Hang string `json:"hang,omitempty"`
 }
@@ -37,9 +41,19 @@ type Line struct {
 	Result   *probes.Result   `json:"result,omitempty"`
 	Lost     bool             `json:"lost,omitempty"`    // with a result: the child can use the GPU no more
 	Run      *probes.Run      `json:"run,omitempty"`     // the end, without the results
+	Stage    Stage            `json:"stage,omitempty"`   // of what comes before the GPU's line
 	Error    string           `json:"error,omitempty"`   // instead of all else
 	Missing  bool             `json:"missing,omitempty"` // with an error: the machine lacks something
 }
+
+// Stage is what a child does before it has the GPU.
+type Stage string
+
+// The stages, in their order.
+const (
+	stageTelemetry Stage = "telemetry"
+	stageOpen      Stage = "open"
+)
 
 // How often a child says that it lives, and how long its silence is borne.
 const (

@@ -137,7 +137,7 @@ func (m *matcher) match(typ reflect.Type, s map[string]any, at string, nullable 
 		return
 	}
 	want := map[reflect.Kind]string{
-		reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number",
+		reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer", reflect.Uint32: "integer", reflect.Uint64: "integer", reflect.Float64: "number",
 		reflect.Slice: "array", reflect.Array: "array", reflect.Map: "object", reflect.Struct: "object",
 	}[typ.Kind()]
 	if nullable {

@@ -25,6 +25,11 @@ type Inventory struct {
 	// one GPU or where the driver does not say.
 	FarthestPath Path `json:"farthest_path,omitempty"`
 
+	// PeerToPeer says whether every GPU may read and write every other's memory
+	// (PeerOK), or else the driver's reason of the first pair that may not;
+	// absent for one GPU or where the driver does not say.
+	PeerToPeer string `json:"peer_to_peer,omitempty"`
+
 	Warnings []string `json:"warnings,omitempty"` // what could not be read, and why
 }
 
@@ -45,7 +50,18 @@ type GPU struct {
 	ActiveNVLinks     *int     `json:"active_nvlinks,omitempty"` // links that are up
 	ComputeCapability string   `json:"compute_capability,omitempty"`
 	MIG               *bool    `json:"mig,omitempty"` // true: the GPU is partitioned
+
+	BusID              string   `json:"pci_bus_id,omitempty"`
+	MemoryUsedBytes    *uint64  `json:"memory_used_bytes,omitempty"` // now, by all processes and the driver
+	DefaultPowerLimitW *float64 `json:"default_power_limit_w,omitempty"`
+	NVLinkVersion      *int     `json:"nvlink_version,omitempty"`    // of the links that are up
+	ECC                *bool    `json:"ecc,omitempty"`               // of its memory
+	ComputeMode        string   `json:"compute_mode,omitempty"`      // default, exclusive_process, exclusive_thread, prohibited
+	ComputeProcesses   *int     `json:"compute_processes,omitempty"` // that have a context on it now
 }
+
+// PeerOK says that every GPU may read and write every other's memory.
+const PeerOK = "ok"
 
 // Path is the kind of way between two GPUs, in nvidia-smi's words.
 type Path string
@@ -165,12 +181,12 @@ func (inv Inventory) check() error {
 	default:
 		return fmt.Errorf("farthest_path %q: expected PIX, PXB, PHB, NODE or SYS", shorten(string(inv.FarthestPath)))
 	}
-	texts := append([]string{inv.DriverVersion, inv.CUDAVersion}, inv.Warnings...)
+	texts := append([]string{inv.DriverVersion, inv.CUDAVersion, inv.PeerToPeer}, inv.Warnings...)
 	for i, g := range inv.GPUs {
 		if g.Name == "" || len(g.Name) > maxNameBytes {
 			return fmt.Errorf("gpu %d: name missing or longer than %d bytes", i, maxNameBytes)
 		}
-		texts = append(texts, g.Name, g.ComputeCapability)
+		texts = append(texts, g.Name, g.ComputeCapability, g.BusID, g.ComputeMode)
 	}
 	for _, t := range texts {
 		if len(t) > maxText || Printable(t) != t {

@@ -5,18 +5,23 @@
 //
 //   FAKECUDA_VERSION=10020         the driver version, 13000 by default
 //   FAKECUDA_DEVICES=0             how many GPUs, 1 by default
+//   FAKECUDA_NAME='NVIDIA H200'    the GPU's name
+//   FAKECUDA_MODE=2                its compute mode, 0 by default
 //   FAKECUDA_FREE=268435456        bytes of memory, 16 MiB by default
 //   FAKECUDA_FAIL=cuMemAlloc_v2:2  a call and what it returns
 //   FAKECUDA_FAULT=copy_words      a kernel after which every call returns 700
 //   FAKECUDA_HANG=copy_words       a kernel after which no event comes to pass
 //   FAKECUDA_STALL=cuMemAlloc_v2   a call that does not return
 //   FAKECUDA_CRASH=copy_words      a kernel whose launch ends the process
+//   FAKECUDA_KILL=copy_words       a kernel at whose launch the process is killed
+//   FAKECUDA_BABBLE=copy_words     a kernel whose launch writes garbage to stdout
 //   FAKECUDA_WRONG=read_words      a kernel that leaves its output alone
 //   FAKECUDA_PEERS=0               whether GPUs reach each other's memory
 //   FAKECUDA_LATE=1                a rank, from 1 on, that others wait for in vain
 //
 // Compiled with -DWITHOUT_GRAPHS it lacks cuGraphLaunch, with
 // -DWITHOUT_LAUNCH_EX cuLaunchKernelEx.
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,25 +59,40 @@ static result script(const char *call) {
 	result scripted_ = script(__func__); \
 	if (scripted_ >= 0) return scripted_
 
-result cuInit(unsigned flags) { BEGIN; return flags ? invalid : success; }
 result cuDriverGetVersion(int *v) { *v = (int)number("FAKECUDA_VERSION", 13000); return success; }
 result cuGetErrorName(result r, const char **s) {
 	static const struct { result r; const char *s; } names[] = {
 	    {success, "CUDA_SUCCESS"}, {invalid, "CUDA_ERROR_INVALID_VALUE"}, {out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY"},
-	    {no_device, "CUDA_ERROR_NO_DEVICE"}, {bad_ptx, "CUDA_ERROR_INVALID_PTX"}, {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+	    {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"}, {no_device, "CUDA_ERROR_NO_DEVICE"}, {bad_ptx, "CUDA_ERROR_INVALID_PTX"}, {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
 	    {not_found, "CUDA_ERROR_NOT_FOUND"}, {illegal_address, "CUDA_ERROR_ILLEGAL_ADDRESS"}};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (names[i].r == r) { *s = names[i].s; return success; }
 	return invalid;
 }
+
+// The one GPU's identity, which CUDA_VISIBLE_DEVICES may name; any other value
+// but 0 hides it, as an empty one does.
+static const char *const uuid = "GPU-0f0f0f0f-1111-2222-3333-444444444444";
+static int visible(void) {
+	const char *v = getenv("CUDA_VISIBLE_DEVICES");
+	return !v || !strcmp(v, "0") || !strcmp(v, uuid);
+}
+result cuInit(unsigned flags) { BEGIN; return flags ? invalid : visible() ? success : no_device; }
 result cuDeviceGetCount(int *n) { BEGIN; *n = (int)number("FAKECUDA_DEVICES", 1); return success; }
 result cuDeviceGet(int *d, int i) { BEGIN; *d = i; return success; }
-result cuDeviceGetName(char *s, int n, int d) { BEGIN; (void)d; snprintf(s, n, "Fake \033[31mGPU"); return success; }
+result cuDeviceGetName(char *s, int n, int d) {
+	BEGIN;
+	(void)d;
+	snprintf(s, n, "%s", *variable("FAKECUDA_NAME") ? variable("FAKECUDA_NAME") : "Fake \033[31mGPU");
+	return success;
+}
+result cuDeviceGetPCIBusId(char *s, int n, int d) { BEGIN; (void)d; snprintf(s, n, "0000:1b:00.0"); return success; }
 result cuDeviceGetAttribute(int *v, int a, int d) {
 	BEGIN;
 	(void)d;
 	switch (a) {
 	case 16: *v = 2; return success;           // multiprocessors
+	case 20: *v = (int)number("FAKECUDA_MODE", 0); return success; // compute mode
 	case 38: *v = 1 << 18; return success;     // second-level cache
 	case 75: *v = 9; return success;           // compute capability
 	case 76: *v = 0; return success;
@@ -194,6 +214,8 @@ static const double bytes_per_ns = 2;
 
 static result execute(const launch *l) {
 	if (!strcmp(variable("FAKECUDA_CRASH"), l->name)) abort();
+	if (!strcmp(variable("FAKECUDA_KILL"), l->name)) kill(getpid(), SIGKILL);
+	if (!strcmp(variable("FAKECUDA_BABBLE"), l->name) && write(1, "NVRM: garbage\n{", 15) < 0) abort();
 	if (!strcmp(variable("FAKECUDA_HANG"), l->name)) hung = 1;
 	if (!strcmp(variable("FAKECUDA_FAULT"), l->name)) faulted = 1;
 	double bytes = 0;

@@ -2,11 +2,13 @@ package assemble
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"decodegap/probes"
 	"decodegap/reports"
+	"decodegap/roofline"
 	"decodegap/roofline/unit"
 )
 
@@ -14,7 +16,7 @@ import (
 func Ceilings(run *probes.Run, all []probes.Probe, step *Attainable, host probes.Host, version string, when time.Time, budget time.Duration) *reports.CeilingsDocument {
 	doc := &reports.CeilingsDocument{
 		Schema: reports.CeilingsSchema, Fingerprint: hostFacts(host, version), When: when.UTC().Format(time.RFC3339),
-		Device: "cpu", Hardware: host.Describe(), Host: probedHost(host),
+		Device: "cpu", Hardware: host.Describe(), Host: Host(host),
 		BudgetS: budget.Seconds(), TookS: rounded(run.Took.Seconds()), NoiseFloor: run.Noise,
 		Ceilings: []reports.ProbedCeiling{}, Results: []reports.ProbeResult{}, Warnings: []reports.Warning{},
 	}
@@ -22,6 +24,7 @@ func Ceilings(run *probes.Run, all []probes.Probe, step *Attainable, host probes
 		doc.Device, doc.Hardware = fmt.Sprintf("cuda:%d", g.Index), g.Name
 		doc.GPU = &reports.ProbedGPU{Name: g.Name, ComputeCapability: fmt.Sprintf("%d.%d", g.Major, g.Minor), Multiprocessors: g.SMs,
 			L2Bytes: float64(g.L2), MemoryBytes: float64(g.Memory), FreeBytes: float64(g.Free), DriverCUDA: g.Driver}
+		watched(doc.GPU, g)
 	}
 	for _, c := range run.Ceilings(all) {
 		doc.Ceilings = append(doc.Ceilings, reports.ProbedCeiling{
@@ -30,15 +33,27 @@ func Ceilings(run *probes.Run, all []probes.Probe, step *Attainable, host probes
 			Verdict: string(c.Verdict), Sample: *sample(c.Value),
 		})
 	}
+	if bus := memoryBus(run, host.GPU); bus != nil {
+		for i := range doc.Ceilings {
+			if c := &doc.Ceilings[i]; c.Resource == string(roofline.DRAMRead) {
+				bus.Share = rounded(c.Value / bus.Peak)
+				c.Bus = bus
+			}
+		}
+	}
 	for _, r := range run.Results {
 		doc.Results = append(doc.Results, probeResult(r))
+		doc.Results[len(doc.Results)-1].Clocks = clockWindows(r, when)
 		if last := &doc.Results[len(doc.Results)-1]; step != nil && r.Probe == step.Probe.Name {
 			last.Step = step.result(r, when)
 		}
 	}
 	warn := func(code, text string) { doc.Warnings = append(doc.Warnings, reports.Warning{Code: code, Text: text}) }
-	for _, n := range run.Notes {
+	for _, n := range slices.Concat(gpuNotes(run, host.GPU), run.Notes) {
 		warn("machine", n)
+	}
+	if g := doc.GPU; g != nil && g.Telemetry == noTelemetry {
+		warn("no-telemetry", "no telemetry: "+g.WithoutTelemetry+"; clocks, heat and power are not known, and a throttled GPU is not told from a slow one")
 	}
 	if run.ReadVerdict != probes.Good {
 		for _, d := range run.ReadDoubts {
@@ -80,7 +95,8 @@ func hostFacts(h probes.Host, version string) reports.Fingerprint {
 	return reports.Fingerprint{ToolVersion: version, Facts: facts}
 }
 
-func probedHost(h probes.Host) reports.ProbedHost {
+// Host is the machine's processors and memory, for documents.
+func Host(h probes.Host) reports.ProbedHost {
 	out := reports.ProbedHost{OS: h.OS, Arch: h.Arch, CPU: h.CPU, ISAs: h.ISAs, Cores: h.Cores, Threads: h.Threads,
 		L1DataBytes: known(h.L1Data), L2Bytes: known(h.L2), LastLevelBytes: known(h.LastLevel),
 		MemoryBytes: known(h.Memory), AvailableBytes: known(h.Available)}

@@ -89,6 +89,17 @@ func probedFacts(doc *reports.CeilingsDocument) []reports.Fact {
 			out = append(out, reports.Fact{Name: name, Value: value, Source: source})
 		}
 	}
+	if g := doc.GPU; g != nil {
+		source = "the NVIDIA driver, " + doc.When
+		add("probed on", reports.OneLine(doc.Hardware, 120)+" ("+reports.OneLine(doc.Device, 20)+")")
+		for _, c := range doc.Ceilings {
+			if b := c.Bus; b != nil {
+				add("memory bus while probed", fmt.Sprintf("%d MHz × %d bit × 2 = %s; the probed %s is %.1f %% of it",
+					b.MemoryClockMHz, b.BusWidthBits, unit.BytesPerSecond(b.Peak), reports.OneLine(c.Resource, 60), 100*b.Share))
+			}
+		}
+		return out
+	}
 	h := doc.Host
 	add("probed on", reports.OneLine(doc.Hardware, 120))
 	add("instruction sets", reports.OneLine(strings.Join(h.ISAs, ", "), 300))

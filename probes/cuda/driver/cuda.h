@@ -40,6 +40,7 @@ typedef struct {
 	X(cuDeviceGetName, 2000, DGC_NEEDED, (s, n, d), char *s, int n, int d) \
 	X(cuDeviceGetAttribute, 2000, DGC_NEEDED, (v, a, d), int *v, int a, int d) \
 	X(cuDeviceTotalMem_v2, 3020, DGC_NEEDED, (n, d), size_t *n, int d) \
+	X(cuDeviceGetPCIBusId, 4010, DGC_SPARED, (s, n, d), char *s, int n, int d) \
 	X(cuDevicePrimaryCtxRetain, 7000, DGC_NEEDED, (c, d), dgc_word *c, int d) \
 	X(cuDevicePrimaryCtxRelease_v2, 11000, DGC_NEEDED, (d), int d) \
 	X(cuCtxSetCurrent, 4000, DGC_NEEDED, (c), dgc_word c) \

@@ -36,6 +36,7 @@ type Device struct {
 // The attributes of CUdevice_attribute that are asked for.
 const (
 	attrSMs           = 16
+	attrComputeMode   = 20
 	attrL2Bytes       = 38
 	attrMajor         = 75
 	attrMinor         = 76
@@ -43,6 +44,9 @@ const (
 	attrSharedOptIn   = 97
 	streamNonBlocking = 1
 )
+
+// modeProhibited is the compute mode in which no context can be made.
+const modeProhibited = 2
 
 // Device opens the i-th GPU. No call into the driver may take longer than
 // limit: compiling kernels takes seconds, a wedged driver for ever.
@@ -52,7 +56,7 @@ func (l *Library) Device(i int, limit time.Duration) (*Device, error) {
 		return nil, err
 	}
 	if i < 0 || i >= n {
-		return nil, &ErrUnsupported{Library: l.path, Has: l.version, Reason: fmt.Sprintf("there is no GPU %d: the driver shows %d", i, n)}
+		return nil, &ErrUnsupported{Library: l.path, Has: l.version, Reason: fmt.Sprintf("there is no GPU %d: the driver shows %d", i, n) + hidden()}
 	}
 	d := &Device{lib: l, limit: limit, work: make(chan func())}
 	d.facts = probes.GPU{Index: i, Peers: n - 1, Driver: l.Version()}
@@ -124,6 +128,9 @@ func (d *Device) open(i int) error {
 		if err := d.describe(); err != nil {
 			return err
 		}
+		if mode, err := d.attribute(attrComputeMode); err == nil && mode == modeProhibited {
+			return &ErrUnsupported{Library: d.lib.path, Has: d.lib.version, Reason: fmt.Sprintf("the compute mode of GPU %d is prohibited: nobody may compute on it (nvidia-smi -c DEFAULT, as root, allows it)", i)}
+		}
 		var ctx C.dgc_word
 		if err := d.check("cuDevicePrimaryCtxRetain", C.dgc_cuDevicePrimaryCtxRetain(t, &ctx, d.ordinal)); err != nil {
 			return err
@@ -175,19 +182,26 @@ func (d *Device) describe() error {
 		{attrSharedPerSM, func(v int) { f.SharedPerSM = v }},
 		{attrSharedOptIn, func(v int) { f.SharedPerBlock = v }},
 	} {
-		var v C.int
-		if err := d.check("cuDeviceGetAttribute", C.dgc_cuDeviceGetAttribute(t, &v, a.attribute, d.ordinal)); err != nil {
+		v, err := d.attribute(a.attribute)
+		if err != nil {
 			return err
 		}
 		if v < 0 {
 			return fmt.Errorf("the driver says %d of attribute %d", v, a.attribute)
 		}
-		a.to(int(v))
+		a.to(v)
 	}
 	if f.SMs == 0 || f.Major == 0 {
 		return fmt.Errorf("the driver says that %s has %d multiprocessors and compute capability %d.%d", f.Name, f.SMs, f.Major, f.Minor)
 	}
 	return nil
+}
+
+// attribute is one number that the driver has of the GPU; on the worker.
+func (d *Device) attribute(a C.int) (int, error) {
+	var v C.int
+	err := d.check("cuDeviceGetAttribute", C.dgc_cuDeviceGetAttribute(d.lib.t, &v, a, d.ordinal))
+	return int(v), err
 }
 
 // printable keeps what a terminal may be sent.

@@ -54,6 +54,9 @@ func (e *Error) Error() string {
 		name = fmt.Sprintf("error %d", e.Code)
 	}
 	text := e.Call + ": " + name
+	if e.Code == unavailable {
+		text += ": another process has the GPU to itself (exclusive compute mode), or it cannot be used now; nvidia-smi shows both"
+	}
 	if first, _, _ := strings.Cut(strings.TrimSpace(e.Log), "\n"); first != "" {
 		text += ": " + first
 	}
@@ -74,7 +77,7 @@ func (e *Error) Is(target error) bool {
 		return false
 	}
 	switch e.Code {
-	case outOfMemory, noDevice, noBinary, unsupportedPTX:
+	case outOfMemory, unavailable, noDevice, noBinary, unsupportedPTX:
 		return true
 	}
 	return false
@@ -83,6 +86,7 @@ func (e *Error) Is(target error) bool {
 // The codes that mean something to us.
 const (
 	outOfMemory    = 2
+	unavailable    = 46 // busy, or in an exclusive mode with another process on it
 	noDevice       = 100
 	noBinary       = 209
 	unsupportedPTX = 222

@@ -9,6 +9,7 @@ package driver
 import "C"
 
 import (
+	"fmt"
 	"os"
 	"unsafe"
 )
@@ -77,9 +78,20 @@ func (l *Library) start() error {
 		}
 	}
 	if err := l.failure("cuInit", C.dgc_cuInit(l.t, 0), ""); err != nil {
-		return &ErrUnsupported{Library: l.path, Has: l.version, Reason: err.Error()}
+		return &ErrUnsupported{Library: l.path, Has: l.version, Reason: err.Error() + hidden()}
 	}
 	return nil
+}
+
+// visible is the variable that hides GPUs from a process.
+const visible = "CUDA_VISIBLE_DEVICES"
+
+// hidden is the next step where GPUs may be hidden, "" where they are not.
+func hidden() string {
+	if v, set := os.LookupEnv(visible); set {
+		return fmt.Sprintf("; %s=%q hides GPUs from this process: unset it, or name one by index or UUID (nvidia-smi -L)", visible, printable(v))
+	}
+	return ""
 }
 
 func (l *Library) missing(s *C.dgc_symbol) error {
@@ -109,6 +121,24 @@ func (l *Library) Count() (int, error) {
 		return 0, err
 	}
 	return int(n), nil
+}
+
+// BusID is the PCI address of the i-th GPU, as the driver's management library
+// knows it too: that counts GPUs in another order, and hides none. No context
+// is made.
+func (l *Library) BusID(i int) (string, error) {
+	if err := l.lacks("cuDeviceGetPCIBusId"); err != nil {
+		return "", err
+	}
+	var d C.int
+	if err := l.failure("cuDeviceGet", C.dgc_cuDeviceGet(l.t, &d, C.int(i)), ""); err != nil {
+		return "", err
+	}
+	var id [64]C.char
+	if err := l.failure("cuDeviceGetPCIBusId", C.dgc_cuDeviceGetPCIBusId(l.t, &id[0], C.int(len(id)-1), d), ""); err != nil {
+		return "", err
+	}
+	return printable(C.GoString(&id[0])), nil
 }
 
 // Close unloads the library; no device of it may be in use.

@@ -53,5 +53,7 @@ func Compare() *reports.CompareDocument {
 
 // List is a full list document.
 func List() *reports.ListDocument {
-	return &reports.ListDocument{Schema: reports.ListSchema, Kind: "models", Items: []map[string]any{{"name": "m", "layers": 2}}}
+	return &reports.ListDocument{Schema: reports.ListSchema, Kind: "models", Items: []map[string]any{{"name": "m", "layers": 2}},
+		Machine: &reports.Machine{Host: Ceilings().Host, GPUs: []reports.MachineGPU{{GPU: *gpu(), Catalogue: "Some GPU", WithoutEntry: "w", SheetGBs: at(4800), RunningPeakGBs: at(4814.3)}},
+			WithoutGPUs: "w", DriverVersion: "580.1", CUDAVersion: "13.0", FarthestPath: "PHB", PeerToPeer: "ok", Warnings: []string{"w"}}}
 }

@@ -22,24 +22,47 @@ func readDevice(dev device, note notes) (hardware.GPU, error) {
 	g.MaxMemoryClockMHz = value(note, "highest memory clock", dev.MaxMemoryClockMHz)
 	g.MemoryClockMHz = value(note, "memory clock", dev.MemoryClockMHz)
 	g.MaxSMClockMHz = value(note, "highest SM clock", dev.MaxSMClockMHz)
-	if mw := value(note, "power limit", dev.PowerLimitMilliwatts); mw != nil {
-		watts := float64(*mw) / 1000
-		g.PowerLimitW = &watts
-	}
+	g.PowerLimitW = watts(value(note, "power limit", dev.PowerLimitMilliwatts))
+	g.DefaultPowerLimitW = watts(value(note, "default power limit", dev.DefaultPowerLimitMilliwatts))
 	g.PCIeGen = value(note, "PCIe generation", dev.PCIeGen)
 	g.PCIeWidth = value(note, "PCIe width", dev.PCIeWidth)
 	g.MaxPCIeGen = value(note, "highest PCIe generation", dev.MaxPCIeGen)
 	g.MaxPCIeWidth = value(note, "highest PCIe width", dev.MaxPCIeWidth)
-	if n, err := dev.ActiveNVLinks(); note.ok("NVLinks", err) {
-		g.ActiveNVLinks = &n
-	}
+	g.ActiveNVLinks = said(note, "NVLinks", dev.ActiveNVLinks)
 	if major, minor, err := dev.ComputeCapability(); note.ok("compute capability", err) {
 		g.ComputeCapability = fmt.Sprintf("%d.%d", major, minor)
 	}
-	if on, err := dev.MIG(); note.ok("MIG mode", err) {
-		g.MIG = &on
+	g.MIG = said(note, "MIG mode", dev.MIG)
+	if g.ActiveNVLinks != nil && *g.ActiveNVLinks > 0 {
+		g.NVLinkVersion = value(note, "NVLink version", dev.NVLinkVersion)
+	}
+	g.ECC = said(note, "ECC mode", dev.ECC)
+	g.ComputeProcesses = said(note, "compute processes", dev.ComputeProcesses)
+	g.MemoryUsedBytes = said(note, "used memory", dev.MemoryUsedBytes)
+	if id, err := dev.BusID(); note.ok("PCI address", err) {
+		g.BusID = clean(id)
+	}
+	if mode, err := dev.ComputeMode(); note.ok("compute mode", err) {
+		g.ComputeMode = clean(mode)
 	}
 	return g, nil
+}
+
+func watts(milliwatts *uint32) *float64 {
+	if milliwatts == nil {
+		return nil
+	}
+	w := float64(*milliwatts) / 1000
+	return &w
+}
+
+// said reads one property of which 0 means something too.
+func said[T any](note notes, what string, get func() (T, error)) *T {
+	v, err := get()
+	if !note.ok(what, err) {
+		return nil
+	}
+	return &v
 }
 
 // value reads one number, absent if the driver does not report it or says 0,

@@ -91,18 +91,24 @@ func (l library) Device(i int) (device, error) {
 	return gpu{l, dev}, nil
 }
 
-func (l library) Path(a, b int) (hardware.Path, error) {
-	level, err := ask(l, "nvmlDeviceGetTopologyCommonAncestor", func() (nvml.GpuTopologyLevel, nvml.Return) {
+// pair asks about two devices by index.
+func pair[T any](l library, symbol string, a, b int, call func(one, other nvml.Device) (T, nvml.Return)) (T, error) {
+	return ask(l, symbol, func() (T, nvml.Return) {
+		var zero T
 		one, ret := l.lib.DeviceGetHandleByIndex(a)
 		if ret != nvml.SUCCESS {
-			return 0, ret
+			return zero, ret
 		}
 		other, ret := l.lib.DeviceGetHandleByIndex(b)
 		if ret != nvml.SUCCESS {
-			return 0, ret
+			return zero, ret
 		}
-		return l.lib.DeviceGetTopologyCommonAncestor(one, other)
+		return call(one, other)
 	})
+}
+
+func (l library) Path(a, b int) (hardware.Path, error) {
+	level, err := pair(l, "nvmlDeviceGetTopologyCommonAncestor", a, b, l.lib.DeviceGetTopologyCommonAncestor)
 	if err != nil {
 		return "", err
 	}

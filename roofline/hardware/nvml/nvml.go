@@ -40,8 +40,11 @@ type driver interface {
 	CUDAVersion() (int, error) // 1000·major + 10·minor
 	Count() (int, error)
 	Device(index int) (device, error)
-	// Path is the way between two devices by index.
+	DeviceByBusID(id string) (device, error)
+	// Path is the way between two devices by index, Peer whether one may read
+	// and write the other's memory: hardware.PeerOK or the driver's reason.
 	Path(a, b int) (hardware.Path, error)
+	Peer(a, b int) (string, error)
 	Close()
 }
 
@@ -61,6 +64,14 @@ type device interface {
 	ActiveNVLinks() (int, error)
 	ComputeCapability() (major, minor int, err error)
 	MIG() (bool, error)
+	BusID() (string, error)
+	MemoryUsedBytes() (uint64, error)
+	DefaultPowerLimitMilliwatts() (uint32, error)
+	NVLinkVersion() (int, error)
+	ECC() (bool, error)
+	ComputeMode() (string, error)
+	ComputeProcesses() (int, error)
+	meter
 }
 
 // Bounds on what a driver may say.
@@ -101,7 +112,33 @@ func read(ctx context.Context, drv driver) (hardware.Inventory, error) {
 		inv.GPUs = append(inv.GPUs, gpu)
 	}
 	inv.FarthestPath = farthest(ctx, drv, min(n, maxPathGPU), note)
+	inv.PeerToPeer = peers(ctx, drv, min(n, maxPathGPU), note)
 	return inv, nil
+}
+
+// pairs calls f with every pair of n GPUs until it returns false or ctx ends.
+func pairs(ctx context.Context, n int, f func(a, b int) bool) {
+	for a := range n {
+		for b := a + 1; b < n; b++ {
+			if ctx.Err() != nil || !f(a, b) {
+				return
+			}
+		}
+	}
+}
+
+// peers says whether all of n GPUs reach each other's memory, empty if unknown.
+func peers(ctx context.Context, drv driver, n int, note notes) string {
+	var all string
+	pairs(ctx, n, func(a, b int) bool {
+		p, err := drv.Peer(a, b)
+		if !note.ok(fmt.Sprintf("peer access between GPU %d and %d", a, b), err) {
+			p = ""
+		}
+		all = clean(p)
+		return p == hardware.PeerOK
+	})
+	return all
 }
 
 // farthest is the longest path between two of n GPUs, empty if any is unknown.
@@ -110,19 +147,19 @@ func farthest(ctx context.Context, drv driver, n int, note notes) hardware.Path 
 		hardware.PathBoard: 1, hardware.PathSwitch: 2, hardware.PathHost: 3, hardware.PathNode: 4, hardware.PathSystem: 5,
 	}
 	var far hardware.Path
-	for a := range n {
-		for b := a + 1; b < n; b++ {
-			if ctx.Err() != nil {
-				return ""
-			}
-			p, err := drv.Path(a, b)
-			if !note.ok(fmt.Sprintf("path between GPU %d and %d", a, b), err) || order[p] == 0 {
-				return ""
-			}
-			if order[p] > order[far] {
-				far = p
-			}
+	pairs(ctx, n, func(a, b int) bool {
+		p, err := drv.Path(a, b)
+		if !note.ok(fmt.Sprintf("path between GPU %d and %d", a, b), err) || order[p] == 0 {
+			far = ""
+			return false
 		}
+		if order[p] > order[far] {
+			far = p
+		}
+		return true
+	})
+	if ctx.Err() != nil {
+		return ""
 	}
 	return far
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -60,6 +61,20 @@ func (f *fake) Path(a, b int) (hardware.Path, error) {
 	}
 	return f.inv.FarthestPath, f.broken["path"]
 }
+func (f *fake) DeviceByBusID(id string) (device, error) {
+	for _, g := range f.inv.GPUs {
+		if g.BusID == id {
+			return fakeGPU{g, f.broken}, f.broken["device"]
+		}
+	}
+	return nil, errNotReported
+}
+func (f *fake) Peer(a, b int) (string, error) {
+	if a == 0 && b == 1 && len(f.inv.GPUs) > 2 {
+		return hardware.PeerOK, nil // one good pair must not decide
+	}
+	return f.inv.PeerToPeer, f.broken["peer"]
+}
 func (f *fake) Close() { f.closed = true }
 
 type fakeGPU struct {
@@ -104,7 +119,29 @@ func (g fakeGPU) ComputeCapability() (int, int, error) {
 	}
 	return v, int(minor[0] - '0'), nil
 }
-func (g fakeGPU) MIG() (bool, error) { return say(g.GPU.MIG, nil) }
+func (g fakeGPU) MIG() (bool, error)               { return say(g.GPU.MIG, nil) }
+func (g fakeGPU) BusID() (string, error)           { return g.GPU.BusID, nil }
+func (g fakeGPU) MemoryUsedBytes() (uint64, error) { return say(g.GPU.MemoryUsedBytes, nil) }
+func (g fakeGPU) DefaultPowerLimitMilliwatts() (uint32, error) {
+	w, err := say(g.GPU.DefaultPowerLimitW, nil)
+	return uint32(w * 1000), err
+}
+func (g fakeGPU) NVLinkVersion() (int, error)    { return say(g.GPU.NVLinkVersion, nil) }
+func (g fakeGPU) ECC() (bool, error)             { return say(g.GPU.ECC, nil) }
+func (g fakeGPU) ComputeMode() (string, error)   { return g.GPU.ComputeMode, nil }
+func (g fakeGPU) ComputeProcesses() (int, error) { return say(g.GPU.ComputeProcesses, nil) }
+
+// What a fake does at this moment: the inventory's clocks, and what of the rest
+// is not broken.
+func (g fakeGPU) SMClockMHz() (uint32, error)      { return say(g.GPU.MaxSMClockMHz, g.broken["sm"]) }
+func (g fakeGPU) PState() (int, error)             { return 0, g.broken["pstate"] }
+func (g fakeGPU) Reasons() (uint64, error)         { return 0x24, g.broken["reasons"] }
+func (g fakeGPU) PowerMilliwatts() (uint32, error) { return 412_500, g.broken["power"] }
+func (g fakeGPU) TemperatureC() (int, error)       { return 61, g.broken["temperature"] }
+func (g fakeGPU) BusyPercent() (int, error)        { return 7, g.broken["busy"] }
+func (g fakeGPU) Held(p hardware.Policy) (time.Duration, error) {
+	return 3 * time.Millisecond, g.broken["held "+string(p)]
+}
 
 func TestRead(t *testing.T) {
 	for _, name := range []string{"h200_x2", "rtx_pro_6000_server_x8", "rtx_pro_6000_workstation_x4", "rtx_4090"} {
