@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 
 	"decodegap/cmd/internal/assemble"
@@ -97,7 +99,9 @@ func gpuParts(g reports.MachineGPU) []string {
 	say(g.ECC != nil && !*g.ECC, "ECC off")
 	say(g.MIG != nil && *g.MIG, "MIG on")
 	say(g.ComputeMode != "" && g.ComputeMode != "default", "compute mode %s", g.ComputeMode)
-	say(g.ComputeProcesses != nil && *g.ComputeProcesses > 0, "%s processes compute on it", told(g.ComputeProcesses))
+	if n := g.ComputeProcesses; n != nil && *n > 0 {
+		parts = append(parts, map[bool]string{true: "1 process computes on it", false: told(n) + " processes compute on it"}[*n == 1])
+	}
 	say(g.WithoutEntry != "", "%s", g.WithoutEntry)
 	return parts
 }
@@ -107,7 +111,10 @@ func told[T int | uint32 | float64](v *T) string {
 	if v == nil {
 		return ""
 	}
-	return unit.Significant(float64(*v), 4)
+	if f := float64(*v); f != math.Trunc(f) {
+		return strconv.FormatFloat(f, 'f', 1, 64)
+	}
+	return fmt.Sprint(*v)
 }
 
 func bytesOf(v *uint64) string {

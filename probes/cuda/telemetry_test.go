@@ -37,7 +37,7 @@ func scriptedTelemetry(busID string) (hardware.Telemetry, error) {
 		return nil, errors.New("scripted: no library")
 	}
 	if kind == "crash" {
-		os.Exit(3)
+		panic("scripted")
 	}
 	if busID != "0000:1b:00.0" {
 		return nil, fmt.Errorf("asked for %q", busID)
@@ -106,7 +106,7 @@ func TestTelemetry(t *testing.T) {
 		{script: "plain"},
 		{script: "bare", bare: true},
 		{script: "absent", none: "scripted: no library"},
-		{script: "crash", none: "the process that asked for it did not survive: the process that ran it ended early: exit status 3"},
+		{script: "crash", none: "the process that asked for it did not survive: the process that ran it ended early: exit status 2: panic: scripted"},
 		{script: "hot:3-4", doubt: "throttle: the GPU's clocks were held down: sw_thermal_slowdown"},
 		{script: "fails:5", note: "telemetry ended during the run: GPU is lost", ended: true},
 		{script: "hangs:5", note: "telemetry ended during the run: the driver did not answer within 1s", ended: true},
