@@ -54,7 +54,7 @@ type GPU struct {
 	BusID              string   `json:"pci_bus_id,omitempty"`
 	MemoryUsedBytes    *uint64  `json:"memory_used_bytes,omitempty"` // now, by all processes and the driver
 	DefaultPowerLimitW *float64 `json:"default_power_limit_w,omitempty"`
-	NVLinkVersion      *int     `json:"nvlink_version,omitempty"`    // of the links that are up
+	NVLinkVersion      string   `json:"nvlink_version,omitempty"`    // of the links that are up, "4.0"
 	ECC                *bool    `json:"ecc,omitempty"`               // of its memory
 	ComputeMode        string   `json:"compute_mode,omitempty"`      // default, exclusive_process, exclusive_thread, prohibited
 	ComputeProcesses   *int     `json:"compute_processes,omitempty"` // that have a context on it now
@@ -186,7 +186,7 @@ func (inv Inventory) check() error {
 		if g.Name == "" || len(g.Name) > maxNameBytes {
 			return fmt.Errorf("gpu %d: name missing or longer than %d bytes", i, maxNameBytes)
 		}
-		texts = append(texts, g.Name, g.ComputeCapability, g.BusID, g.ComputeMode)
+		texts = append(texts, g.Name, g.ComputeCapability, g.BusID, g.NVLinkVersion, g.ComputeMode)
 	}
 	for _, t := range texts {
 		if len(t) > maxText || Printable(t) != t {

@@ -50,7 +50,7 @@ func gpu() *hardware.GPU {
 	bytes, width, clock, lanes, yes := uint64(150e9), uint32(6016), uint32(3201), 16, true
 	return &hardware.GPU{Name: "Some GPU", MemoryBytes: &bytes, BusWidthBits: &width, MaxMemoryClockMHz: &clock, MemoryClockMHz: &clock, MaxSMClockMHz: &clock,
 		PowerLimitW: at(700), PCIeGen: &lanes, PCIeWidth: &lanes, MaxPCIeGen: &lanes, MaxPCIeWidth: &lanes, ActiveNVLinks: &lanes, ComputeCapability: "9.0", MIG: &yes,
-		BusID: "00000000:18:00.0", MemoryUsedBytes: &bytes, DefaultPowerLimitW: at(700), NVLinkVersion: &lanes, ECC: &yes, ComputeMode: "default", ComputeProcesses: &lanes}
+		BusID: "00000000:18:00.0", MemoryUsedBytes: &bytes, DefaultPowerLimitW: at(700), NVLinkVersion: "4.0", ECC: &yes, ComputeMode: "default", ComputeProcesses: &lanes}
 }
 
 // changes are the cases of two ceilings documents compared.

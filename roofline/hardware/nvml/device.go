@@ -34,7 +34,9 @@ func readDevice(dev device, note notes) (hardware.GPU, error) {
 	}
 	g.MIG = said(note, "MIG mode", dev.MIG)
 	if g.ActiveNVLinks != nil && *g.ActiveNVLinks > 0 {
-		g.NVLinkVersion = value(note, "NVLink version", dev.NVLinkVersion)
+		if v, err := dev.NVLinkVersion(); note.ok("NVLink version", err) {
+			g.NVLinkVersion = clean(v)
+		}
 	}
 	g.ECC = said(note, "ECC mode", dev.ECC)
 	g.ComputeProcesses = said(note, "compute processes", dev.ComputeProcesses)

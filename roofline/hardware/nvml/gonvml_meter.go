@@ -87,19 +87,28 @@ func (g gpu) DefaultPowerLimitMilliwatts() (uint32, error) {
 	return ask(g.l, "nvmlDeviceGetPowerManagementDefaultLimit", g.dev.GetPowerManagementDefaultLimit)
 }
 
+// nvlinkVersions are the versions in the order of NVML's numbers for them.
+var nvlinkVersions = []string{"", "1.0", "2.0", "2.2", "3.0", "3.1", "4.0", "5.0", "6.0"}
+
 // NVLinkVersion is that of the first link that is up.
-func (g gpu) NVLinkVersion() (int, error) {
+func (g gpu) NVLinkVersion() (string, error) {
 	for link := range nvml.NVLINK_MAX_LINKS {
 		state, err := ask(g.l, "nvmlDeviceGetNvLinkState", func() (nvml.EnableState, nvml.Return) { return g.dev.GetNvLinkState(link) })
 		if err != nil {
-			return 0, err
+			return "", err
 		}
 		if state == nvml.FEATURE_ENABLED {
 			v, err := ask(g.l, "nvmlDeviceGetNvLinkVersion", func() (uint32, nvml.Return) { return g.dev.GetNvLinkVersion(link) })
-			return int(v), err
+			if err == nil && (v == 0 || int(v) >= len(nvlinkVersions)) {
+				err = errNotReported
+			}
+			if err != nil {
+				return "", err
+			}
+			return nvlinkVersions[v], nil
 		}
 	}
-	return 0, errNotReported
+	return "", errNotReported
 }
 
 func (g gpu) ECC() (bool, error) {

@@ -67,7 +67,7 @@ type device interface {
 	BusID() (string, error)
 	MemoryUsedBytes() (uint64, error)
 	DefaultPowerLimitMilliwatts() (uint32, error)
-	NVLinkVersion() (int, error)
+	NVLinkVersion() (string, error)
 	ECC() (bool, error)
 	ComputeMode() (string, error)
 	ComputeProcesses() (int, error)

@@ -126,7 +126,7 @@ func (g fakeGPU) DefaultPowerLimitMilliwatts() (uint32, error) {
 	w, err := say(g.GPU.DefaultPowerLimitW, nil)
 	return uint32(w * 1000), err
 }
-func (g fakeGPU) NVLinkVersion() (int, error)    { return say(g.GPU.NVLinkVersion, nil) }
+func (g fakeGPU) NVLinkVersion() (string, error) { return g.GPU.NVLinkVersion, nil }
 func (g fakeGPU) ECC() (bool, error)             { return say(g.GPU.ECC, nil) }
 func (g fakeGPU) ComputeMode() (string, error)   { return g.GPU.ComputeMode, nil }
 func (g fakeGPU) ComputeProcesses() (int, error) { return say(g.GPU.ComputeProcesses, nil) }
