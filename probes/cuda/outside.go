@@ -45,7 +45,7 @@ func look(l *driver.Library, i int, open Telemetry) outside {
 			got <- answer{err: err}
 			return
 		}
-		got <- answer{seen: first(t)}
+		got <- answer{seen: firstLook(t)}
 	}()
 	timer := time.NewTimer(openPatience)
 	defer timer.Stop()
@@ -64,8 +64,8 @@ func look(l *driver.Library, i int, open Telemetry) outside {
 // not loaded takes seconds.
 const openPatience = 15 * time.Second
 
-// first is the first look.
-func first(t hardware.Telemetry) outside {
+// firstLook says what goes on there now.
+func firstLook(t hardware.Telemetry) outside {
 	g, notes := t.GPU()
 	seen := outside{watch: &probes.GPUWatch{Ask: t.Clocks}, reported: &g, notes: notes}
 	say := func(format string, args ...any) {
