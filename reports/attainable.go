@@ -3,6 +3,8 @@ package reports
 import (
 	"fmt"
 	"strings"
+
+	"decodegap/roofline"
 )
 
 // stepTable is the attainable step by component: its rows add up to it.
@@ -21,6 +23,16 @@ func stepTable(s *AttainableStep) *Table {
 	return t
 }
 
+// isComponent says whether a name is of the closed list.
+func isComponent(name string) bool {
+	for _, c := range roofline.Components {
+		if string(c.Name) == name {
+			return true
+		}
+	}
+	return false
+}
+
 // check holds an attainable step to what its numbers must be.
 func (s *AttainableStep) check(at string) error {
 	if s.Ms <= 0 || s.FloorMs <= 0 || s.Bytes <= 0 || s.OverFloor <= 0 {
@@ -29,8 +41,19 @@ func (s *AttainableStep) check(at string) error {
 	if s.Batch < 1 || s.Context < 0 {
 		return fmt.Errorf("%s: batch %d, context %d: expected at least 1 and 0", at, s.Batch, s.Context)
 	}
+	if want := s.Ms / s.FloorMs; !agree(s.OverFloor, want) {
+		return changed(at+".over_floor", s.OverFloor, want, "ms/floor_ms", "probe")
+	}
 	var sum, floor float64
+	seen := map[string]bool{}
 	for i, p := range s.Parts {
+		if !isComponent(p.Component) {
+			return fmt.Errorf("%s.parts[%d].component: %q is none of a step's", at, i, OneLine(p.Component, 40))
+		}
+		if seen[p.Component] {
+			return fmt.Errorf("%s.parts[%d].component: %q stands twice", at, i, p.Component)
+		}
+		seen[p.Component] = true
 		if p.Ms < 0 || p.FloorMs < 0 {
 			return fmt.Errorf("%s.parts[%d]: %g and %g ms, expected times", at, i, p.Ms, p.FloorMs)
 		}
@@ -38,10 +61,10 @@ func (s *AttainableStep) check(at string) error {
 		floor += p.FloorMs
 	}
 	if !agree(sum, s.Ms) {
-		return disagree(at+".parts", sum, s.Ms, "ms")
+		return changed(at+".parts", sum, s.Ms, "ms", "probe")
 	}
 	if !agree(floor, s.FloorMs) {
-		return disagree(at+".parts, floor_ms", floor, s.FloorMs, "floor_ms")
+		return changed(at+".parts, floor_ms", floor, s.FloorMs, "floor_ms", "probe")
 	}
 	return nil
 }

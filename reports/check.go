@@ -204,7 +204,13 @@ func agree(got, want float64) bool {
 }
 
 func disagree(at string, got, want float64, what string) error {
-	return fmt.Errorf("%s: %.9g, but %s is %.9g: the record was changed after it was made; make it again with diagnose", at, got, what, want)
+	return changed(at, got, want, what, "diagnose")
+}
+
+// changed is the error about a figure that others contradict in a record that a
+// command made.
+func changed(at string, got, want float64, what, command string) error {
+	return fmt.Errorf("%s: %.9g, but %s is %.9g: the record was changed after it was made; make it again with %s", at, got, what, want, command)
 }
 
 func oneOf(at, got string, known []string) error {

@@ -125,8 +125,9 @@ memory: every layer with random weights of its own in the model's formats and
 shapes, the cache of --context tokens, our own kernels, in a loop. It is what
 this machine can attain, not a sum of parts.
 
-With -o the ceilings go to a file that floor, diagnose and compare read.
-Interrupted, the command prints what is finished and ends with status 130.
+With -o the ceilings go to a file that floor, diagnose and compare read; it is
+replaced whole at the end. Interrupted, the command prints and writes what is
+finished and ends with status 130; killed, it leaves the file as it was.
 
 ` + exitcode.Help,
 		Example: `  decodegap probe -o ceilings.json
@@ -171,6 +172,9 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 		if err := checkOutputs([]string{opt.file}, nil); err != nil {
 			return err
 		}
+		if err := checkPlace(opt.file); err != nil {
+			return err
+		}
 	}
 	mine, err := ofDevice(env.bench().probes, opt.device)
 	if err != nil {
@@ -204,18 +208,14 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 	if err := write(&text, doc); err != nil {
 		return err
 	}
-	if opt.file != "-" {
-		var buf bytes.Buffer
-		if err := writeJSON(&buf, doc); err != nil {
-			return err
-		}
-		if err := writeFile(opt.file, buf.Bytes()); err != nil {
-			return err
-		}
-		opt.talk(env, "wrote %s", opt.file)
-	}
+	// What took minutes to measure goes to either of two places where the other
+	// fails.
+	kept := opt.keep(env, doc)
 	if _, err := env.stdout.Write(text.Bytes()); err != nil {
-		return err
+		return errors.Join(kept, err)
+	}
+	if kept != nil {
+		return kept
 	}
 	if opt.format != "text" {
 		for _, w := range doc.Warnings {
@@ -223,6 +223,22 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 		}
 	}
 	return probeEnd(ctx, doc, chosen)
+}
+
+// keep writes the document to the file of -o, if there is one.
+func (o *probeOptions) keep(env *environment, doc *reports.CeilingsDocument) error {
+	if o.file == "-" {
+		return nil
+	}
+	var buf bytes.Buffer
+	if err := writeJSON(&buf, doc); err != nil {
+		return err
+	}
+	if err := writeFile(o.file, buf.Bytes()); err != nil {
+		return err
+	}
+	o.talk(env, "wrote %s", o.file)
+	return nil
 }
 
 // probe runs the chosen probes and makes their document; all are those of the
@@ -239,6 +255,9 @@ func (e *environment) probe(ctx context.Context, all, chosen []probes.Probe, ste
 	}
 	if threads > 0 {
 		host = host.Limit(threads)
+	}
+	if host.Available > 0 && memory > host.Available {
+		return nil, fmt.Errorf("--memory %s: %s is available", memory, host.Available)
 	}
 	session := bench.session(host, o.budget)
 	var clear func()

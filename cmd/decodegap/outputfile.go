@@ -113,6 +113,20 @@ func place(path string) (target string, special bool, err error) {
 	return target, false, nil
 }
 
+// checkPlace refuses a file that could not be written, before the work whose
+// result is to go there.
+func checkPlace(path string) error {
+	target, special, err := place(path)
+	if err != nil || special {
+		return err
+	}
+	s, err := stage(target, outputFile{path: path})
+	if err != nil {
+		return err
+	}
+	return os.Remove(s.temporary)
+}
+
 // writeFile writes one file whole or not at all.
 func writeFile(path string, data []byte) error {
 	return writeFiles([]outputFile{{path, data}})

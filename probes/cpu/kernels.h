@@ -99,6 +99,14 @@ enum dg_kind {
 	DG_KINDS
 };
 
+// Of helpers whose arrays are registers once they are inlined; not under
+// sanitizers, whose checks the compiler would multiply for minutes.
+#if defined(__SANITIZE_ADDRESS__)
+#define DG_ALWAYS
+#else
+#define DG_ALWAYS __attribute__((always_inline))
+#endif
+
 struct dg_op;
 typedef void (*dg_kernel)(const struct dg_op *op, int part, int parts);
 

@@ -9,16 +9,17 @@
 #include <immintrin.h>
 #endif
 
-// Loops over constant numbers are unrolled, so that arrays become registers;
-// not under sanitizers, whose checks would make the code endless.
+// Kernels are written once for any number of tokens and made four times with a
+// constant, their loops unrolled so that arrays become registers; not under
+// sanitizers, whose checks the compiler would multiply for minutes.
 #define DG_PRAGMA(text) _Pragma(#text)
 #if defined(__SANITIZE_ADDRESS__)
 #define DG_UNROLL(n)
+#define DG_INLINE static __attribute__((noinline, noclone))
 #else
 #define DG_UNROLL(n) DG_PRAGMA(GCC unroll n)
-#endif
-
 #define DG_INLINE static inline __attribute__((always_inline))
+#endif
 
 // Asks for the lines that are needed next: into L1 a little ahead, into L2
 // further ahead, where more requests can be under way. Distances by

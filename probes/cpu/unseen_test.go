@@ -93,6 +93,53 @@ func TestStepWindowCold(t *testing.T) {
 	}
 }
 
+// TestStepMemory: a step is refused where its copies and what they share are
+// more than the budget, however absurd its context, and fits where they are not.
+func TestStepMemory(t *testing.T) {
+	h := testHost
+	plan := tiny("BF16", false)
+	at := decode.Point{Batch: 2, Context: 100, KV: roofline.BF16}
+	held, err := stepSum(plan, StepOptions{Point: at}, resident)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, shared := unit.Bytes(coldCopies(h, held)), stepShared(plan, StepOptions{Point: at}, len(h.CPUs))
+	h.Budget = n*held + shared
+	if err := stepFits(h, plan, at); err != nil {
+		t.Errorf("a step that fits: %v", err)
+	}
+	h.Budget--
+	if err := stepFits(h, plan, at); !errors.Is(err, probes.ErrUnsupported) {
+		t.Errorf("a byte too little: %v", err)
+	}
+	h.Budget = 1 << 40
+	at.Batch, at.Context = MaxTokens, 1<<24
+	plan.Layers[0].Attention.KVHeads = 1 << 20
+	if err := stepFits(h, plan, at); !errors.Is(err, probes.ErrUnsupported) {
+		t.Errorf("an absurd cache: %v", err)
+	}
+	// What a step takes beside weights and caches is no more than was counted.
+	s, err := NewStep(t.Context(), testHost, tiny("BF16", false), StepOptions{Point: decode.Point{Batch: 2, Context: 100}, Copies: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var taken, operands int64
+	for _, m := range s.memory {
+		taken += m.size
+	}
+	for _, l := range s.layers {
+		for _, w := range []*Weights{l.qkv, l.out, l.upGate, l.down} {
+			operands += weightsSize(w.Format, w.Rows, w.Cols, w.Block)
+		}
+	}
+	operands += weightsSize(s.head.Format, s.head.Rows, s.head.Cols, false)
+	counted := stepShared(s.plan, s.options, s.pool.Threads())
+	if rest := unit.Bytes(taken - operands); rest > counted {
+		t.Errorf("%s beside weights and caches, %s were counted", rest, counted)
+	}
+}
+
 // TestStepAt: an operating point that no step is run at is refused before
 // anything is allocated or timed.
 func TestStepAt(t *testing.T) {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define TARGET __attribute__((target("avx2,fma,f16c")))
-#define FN static inline __attribute__((always_inline, unused)) TARGET
+#define FN static inline DG_ALWAYS __attribute__((unused)) TARGET
 #define OP(name) dg_##name##_avx2
 
 typedef __m256 vec;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define TARGET
-#define FN static inline __attribute__((always_inline, unused)) TARGET
+#define FN static inline DG_ALWAYS __attribute__((unused)) TARGET
 #define OP(name) dg_##name##_neon
 
 typedef float32x4_t vec;

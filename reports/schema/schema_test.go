@@ -206,6 +206,8 @@ func TestEnums(t *testing.T) {
 		{"run", "TracedOperation", "component", components},
 		{"run", "CounterRow", "component", components},
 		{"run", "Rung", "component", append([]string{""}, components...)},
+		{"run", "StepPart", "component", components},
+		{"ceilings", "StepPart", "component", components},
 		{"run", "Rung", "cause", reports.Causes},
 		{"run", "Floor", "kind", reports.FloorKinds},
 		{"run", "Floor", "basis", reports.Bases},
