@@ -47,6 +47,18 @@ func tilings(source string, all []tiling, unit, step int, g product) []variant {
 	return orders(out)
 }
 
+// twoBlocks are the variants of which a multiprocessor runs two at a time.
+func twoBlocks(source string, unit, step int, g product) []variant {
+	if eights(g.tokens) == 8 {
+		return nil
+	}
+	all := tilings(source+"_two", []tiling{{1, 7, 1, 4}}, unit, step, g)
+	for i := range all {
+		all[i].resident = 2
+	}
+	return all
+}
+
 // gemmShapes: the large one with more and more tokens, then the small one.
 var gemmShapes = []product{
 	{16, matrix{28672, 8192}}, {64, matrix{28672, 8192}}, {4, matrix{28672, 8192}}, {32, matrix{28672, 8192}}, {8, matrix{28672, 8192}},
@@ -62,14 +74,7 @@ var nvfp4Few = gemv{
 		if eights(g.tokens) == 8 {
 			all = []tiling{{2, 7, 1, 3}, {1, 14, 1, 3}, {1, 3, 2, 3}}
 		}
-		out := tilings("nvfp4_gemm", all, unitBytes, 8*2*unitCols, g)
-		if eights(g.tokens) < 8 {
-			for _, v := range tilings("nvfp4_gemm_two", []tiling{{1, 7, 1, 4}}, unitBytes, 8*2*unitCols, g) {
-				v.resident = 2
-				out = append(out, v)
-			}
-		}
-		return out
+		return append(tilings("nvfp4_gemm", all, unitBytes, 8*2*unitCols, g), twoBlocks("nvfp4_gemm", unitBytes, 8*2*unitCols, g)...)
 	},
 	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
 		l.Arg(w, x, y, uint32(g.rows), uint32(g.cols/unitCols), uint32(g.tokens), float32(1), order)
@@ -91,7 +96,7 @@ var fp8Few = gemv{
 		default:
 			all = []tiling{{1, 14, 1, 4}, {2, 7, 1, 3}, {1, 7, 2, 3}}
 		}
-		return tilings("fp8_gemm", all, fp8.slot, 8*2*fp8.cols, g)
+		return append(tilings("fp8_gemm", all, fp8.slot, 8*2*fp8.cols, g), twoBlocks("fp8_gemm", fp8.slot, 8*2*fp8.cols, g)...)
 	},
 	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
 		l.Arg(w, fp8.scalesAt(w, g.matrix), x, y, uint32(g.rows), uint32(g.cols/fp8.cols), uint32(g.tokens), order)

@@ -16,12 +16,11 @@ import (
 )
 
 // The shape of kernels/indexer.cu: values of a key, keys of a page and its
-// bytes, and the keys that a warp takes at a time with their bytes.
+// bytes.
 const (
 	indexDim      = 128
 	indexPage     = 64
 	indexPageSize = indexPage * (indexDim + 4)
-	indexSlot     = indexPageSize / 2
 )
 
 // indexShapes: query heads of the index, sequences, cached tokens of each.
@@ -125,19 +124,7 @@ func prepareIndexer(ctx context.Context, h probes.Host, c probes.Case) (_ probes
 	if c.Shape["pdl"] == 1 {
 		order = early
 	}
-	var all []variant
-	for _, kind := range []struct {
-		name string
-		lane int // bytes of a query value in shared memory
-	}{{"f16", 2}, {"e4m3", 1}} {
-		if kind.name == "e4m3" && !m.hasE4M3() {
-			continue
-		}
-		for _, v := range []struct{ warps, stages, resident int }{{16, 3, 1}, {16, 2, 1}, {8, 2, 2}, {12, 4, 1}} {
-			all = append(all, variant{entry: fmt.Sprintf("indexer_%s_%d_%dx%d", kind.name, x.heads, v.warps, v.stages), warps: v.warps, resident: v.resident, order: order,
-				shared: v.warps*v.stages*indexSlot + x.heads*(kind.lane*indexDim+4)})
-		}
-	}
+	all := x.variants(m.device.GPU(), order)
 	err = s.choose(ctx, "indexer", all, func(k *driver.Kernel, v variant, copy int) []*driver.Launch {
 		l := &driver.Launch{Kernel: k, Grid: v.grid(m.device.GPU()), Block: v.warps * 32, Shared: v.shared, Dependent: order != ordered}
 		return []*driver.Launch{l.Arg(x.q.Address(0), x.shares.Address(0), x.cache.Address(int64(copy)*x.copy), table.Address(0), x.out.Address(0),
@@ -148,7 +135,7 @@ func prepareIndexer(ctx context.Context, h probes.Host, c probes.Case) (_ probes
 	}
 	s.verify = func() (probes.Correctness, error) {
 		bound := gemmBound
-		if strings.Contains(s.kernel, "e4m3") {
+		if !strings.Contains(s.kernel, "f16") {
 			bound = e4m3Bound
 		}
 		return x.verify(int64(n-1)*x.copy, bound)
@@ -160,10 +147,29 @@ func prepareIndexer(ctx context.Context, h probes.Host, c probes.Case) (_ probes
 // than float32 has.
 const e4m3Bound = 2e-3
 
-// hasE4M3 says whether the GPU's kernels may give E4M3 to tensor cores.
-func (m *Machine) hasE4M3() bool {
-	g := m.device.GPU()
-	return g.Major > 8 || g.Major == 8 && g.Minor >= 9
+// variants are those of the GPU's build of kernels/indexer.cu: in binary16
+// everywhere, in E4M3 where tensor cores know it, of Hopper those by groups of
+// four warps alone.
+func (x *index) variants(g probes.GPU, order uint32) []variant {
+	var all []variant
+	add := func(kind string, width, size, warps, stages, resident int) {
+		all = append(all, variant{entry: fmt.Sprintf("indexer_%s_%d_%dx%d", kind, x.heads, warps, stages), warps: warps, resident: resident, order: order,
+			shared: warps*stages*size + x.heads*(width*indexDim+4)})
+	}
+	for _, v := range []struct{ warps, stages, resident int }{{16, 3, 1}, {16, 2, 1}, {8, 2, 2}, {12, 4, 1}} {
+		add("f16", 2, indexPageSize/2, v.warps, v.stages, v.resident)
+		if g.Major == 12 || g.Major == 8 && g.Minor == 9 {
+			add("e4m3", 1, indexPageSize/2, v.warps, v.stages, v.resident)
+		}
+	}
+	if g.Major == 9 && g.Minor == 0 {
+		for _, v := range []struct{ groups, stages, resident int }{{4, 6, 1}, {4, 4, 1}, {2, 5, 2}, {6, 4, 1}} {
+			add("wgmma", 1, indexPageSize, v.groups, v.stages, v.resident)
+			all[len(all)-1].warps *= 4
+			all[len(all)-1].shared += 1024 // to align pages
+		}
+	}
+	return all
 }
 
 // verify compares scores with float64 arithmetic on the cache at an offset.

@@ -75,7 +75,14 @@ DEVICE void gemm(const char *w, const char *scales, const char *x, float *y, u32
 	    const char *w, const char *scales, const char *x, float *y, u32 rows, u32 units, u32 tokens, u32 order) { \
 		gemm<tiles, eights, groups, parts, stages>(w, scales, x, y, rows, units, tokens, order); \
 	}
+// Two blocks of a multiprocessor, which do not wait for each other's barriers.
+#define TWO(tiles, eights, groups, parts, stages) \
+	KERNEL __launch_bounds__(groups * parts * 32, 2) fp8_gemm_two_##tiles##_##eights##_##groups##x##parts##x##stages( \
+	    const char *w, const char *scales, const char *x, float *y, u32 rows, u32 units, u32 tokens, u32 order) { \
+		gemm<tiles, eights, groups, parts, stages>(w, scales, x, y, rows, units, tokens, order); \
+	}
 #define SHAPES(eights, deep) \
+	TWO(1, eights, 7, 1, 4) \
 	GEMM(1, eights, 14, 1, deep) \
 	GEMM(2, eights, 7, 1, 4) \
 	GEMM(1, eights, 7, 2, 4) \

@@ -171,7 +171,129 @@ DEVICE void scan(const char *q, const char *weights, const char *cache, const ch
 	SCAN(native, name, heads, 12, 4, 1)
 SCANS(false, f16, 64)
 SCANS(false, f16, 32)
-#if __CUDA_ARCH__ >= 890
+#if __CUDA_ARCH__ >= 890 && !defined SM_90A // which has better
 SCANS(true, e4m3, 64)
 SCANS(true, e4m3, 32)
+#endif
+
+#ifdef SM_90A
+// Tensor cores of Hopper by themselves: four warps multiply a whole page, 64
+// keys, with all heads, both read from shared memory as they lie in memory,
+// in rows of 128 bytes whose 16 are spread by an exclusive or.
+
+DEVICE u32 spread(u32 row, u32 c) { return row * DIM + (c ^ row & 7) * 16; }
+// What wgmma is told of such rows, at a multiple of 1024.
+DEVICE u64 rows_at(u32 address) { return address >> 4 & 0x3fff | 1ull << 16 | 64ull << 32 | 1ull << 62; }
+
+DEVICE void copies_visible() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+DEVICE void group_barrier(u32 group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
+
+#define WGMMA(n, registers, keys, queries) \
+	"wgmma.mma_async.sync.aligned.m64n" #n "k32.f32.e4m3.e4m3 {" registers "}, " keys ", " queries
+#define F4(c, i) "+f"(c[i][0]), "+f"(c[i][1]), "+f"(c[i][2]), "+f"(c[i][3])
+#define R16 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define R32 R16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+// The four steps of 32 columns, the first of which begins the sums.
+#define PRODUCT(n, registers, keys, queries) \
+	"{ .reg .pred no, yes; .reg .b64 k, q; setp.ne.u32 no, 0, 0; setp.eq.u32 yes, 0, 0;\n" \
+	"wgmma.fence.sync.aligned;\n" \
+	WGMMA(n, registers, keys, queries) ", no, 1, 1;\n" \
+	"add.u64 k, " keys ", 2; add.u64 q, " queries ", 2;\n" WGMMA(n, registers, "k", "q") ", yes, 1, 1;\n" \
+	"add.u64 k, " keys ", 4; add.u64 q, " queries ", 4;\n" WGMMA(n, registers, "k", "q") ", yes, 1, 1;\n" \
+	"add.u64 k, " keys ", 6; add.u64 q, " queries ", 6;\n" WGMMA(n, registers, "k", "q") ", yes, 1, 1;\n" \
+	"wgmma.commit_group.sync.aligned;\n" \
+	"wgmma.wait_group.sync.aligned 0; }"
+DEVICE void product(float (&c)[4][4], u64 keys, u64 queries) {
+	asm volatile(PRODUCT(32, R16, "%16", "%17") : F4(c, 0), F4(c, 1), F4(c, 2), F4(c, 3) : "l"(keys), "l"(queries) : "memory");
+}
+DEVICE void product(float (&c)[8][4], u64 keys, u64 queries) {
+	asm volatile(PRODUCT(64, R32, "%32", "%33")
+	             : F4(c, 0), F4(c, 1), F4(c, 2), F4(c, 3), F4(c, 4), F4(c, 5), F4(c, 6), F4(c, 7) : "l"(keys), "l"(queries) : "memory");
+}
+
+// Dynamic shared memory: 1024 to align, HEADS·DIM of queries, GROUPS·STAGES
+// pages, 4·HEADS of weights.
+template <int HEADS, int GROUPS, int STAGES>
+DEVICE void scan_pages(const char *q, const char *weights, const char *cache, const char *table, float *scores, u32 sequences, u32 pages, u32 order) {
+	constexpr int EIGHTS = HEADS / 8, SIZE = 64 * DIM;
+	extern __shared__ char memory[];
+	const u32 lane = thread() % 32, g = lane / 4, t = lane % 4, group = thread() / 128, member = thread() % 128;
+	const u32 total = sequences * pages;
+	const u32 c0 = (u32)((u64)block() * total / blocks()), c1 = (u32)((u64)(block() + 1) * total / blocks());
+	const u32 queries = shared_address(memory) + 1023 & ~1023u, ring = queries + HEADS * DIM + group * STAGES * SIZE;
+	const u32 scales = queries + HEADS * DIM + GROUPS * STAGES * SIZE + group * STAGES * 256;
+	const u32 shares = queries + HEADS * DIM + GROUPS * STAGES * PAGE;
+
+	u32 next = c0 + group;
+	auto page_of = [&](u32 c) INLINE { return c < c1 ? load_l2_word(table + c * 4) : 0; };
+	u32 page = page_of(next);
+	auto issue = [&](u32 slot) INLINE {
+		if (next < c1) {
+			const char *from = cache + (u64)page * PAGE;
+#pragma unroll
+			for (int i = 0; i < 4; i++) copy16(ring + slot * SIZE + spread(i * 16 + member / 8, member % 8), from + i * 2048 + member * 16);
+			if (member < 64) copy4(scales + slot * 256 + member * 4, from + SIZE + member * 4);
+			next += GROUPS;
+			page = page_of(next);
+		}
+		copies_commit();
+	};
+	for (u32 s = 0; s < STAGES - 1; s++) issue(s);
+	if (order) {
+		wait_predecessor();
+		start_successor();
+	}
+
+	u32 slot = 0, free = STAGES - 1, c = c0 + group;
+	for (u32 sequence = c0 / pages; sequence * pages < c1; sequence++) {
+		const u32 end = (sequence + 1) * pages < c1 ? (sequence + 1) * pages : c1;
+		barrier();
+		for (u32 i = thread(); i < HEADS * 8; i += GROUPS * 128)
+			store_shared16(queries + spread(i / 8, i % 8), load_l2(q + (sequence * HEADS * 8 + i) * 16));
+		if (thread() < HEADS) store_shared(shares + thread() * 4, load_l2_float(weights + (sequence * HEADS + thread()) * 4));
+		copies_visible();
+		barrier();
+#pragma unroll 1
+		for (; c < end; c += GROUPS) {
+			copies_wait<STAGES - 2>();
+			copies_visible();
+			group_barrier(group);
+			float sum[EIGHTS][4];
+			const u32 from = slot;
+			issue(free); // into what all have read before the barrier
+			if (++free == STAGES) free = 0;
+			if (++slot == STAGES) slot = 0;
+			product(sum, rows_at(ring + from * SIZE), rows_at(queries));
+			float score[2] = {0, 0}; // of keys g and g + 8 of the warp's 16, over the lane's heads
+#pragma unroll
+			for (int n = 0; n < EIGHTS; n++) {
+				const uint2 pair = load_shared8(shares + (n * 8 + 2 * t) * 4);
+				const float w0 = bits_float(pair.x), w1 = bits_float(pair.y);
+#pragma unroll
+				for (int i = 0; i < 2; i++) score[i] = fma(w0, maximum(sum[n][2 * i], 0), fma(w1, maximum(sum[n][2 * i + 1], 0), score[i]));
+			}
+#pragma unroll
+			for (int i = 0; i < 2; i++) {
+				score[i] += shuffle_xor(score[i], 1);
+				score[i] += shuffle_xor(score[i], 2);
+			}
+			const u32 key = member / 32 * 16 + t % 2 * 8 + g;
+			const float v = (t ? score[1] : score[0]) * load_shared(scales + from * 256 + key * 4);
+			if (t < 2) scores[(u64)c * 64 + key] = v;
+		}
+	}
+}
+
+#define PAGES(heads, groups, stages, resident) \
+	KERNEL __launch_bounds__(groups * 128, resident) indexer_wgmma_##heads##_##groups##x##stages( \
+	    const char *q, const char *weights, const char *cache, const char *table, float *scores, u32 sequences, u32 pages, u32 order) { \
+		scan_pages<heads, groups, stages>(q, weights, cache, table, scores, sequences, pages, order); \
+	}
+#define ALL_PAGES(heads) \
+	PAGES(heads, 4, 6, 1) \
+	PAGES(heads, 4, 4, 1) \
+	PAGES(heads, 2, 5, 2) \
+	PAGES(heads, 6, 4, 1)
+ALL_PAGES(64)
+ALL_PAGES(32)
 #endif

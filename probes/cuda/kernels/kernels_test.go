@@ -107,6 +107,7 @@ func TestFind(t *testing.T) {
 		{"read", 7, 5, ""},
 		{"indexer", 8, 6, "sm_80_indexer.ptx"},
 		{"indexer", 8, 9, "sm_89_indexer.ptx"},
+		{"indexer", 9, 0, "sm_90a_indexer.ptx"},
 		{"indexer", 12, 0, "sm_90_indexer.ptx"},
 		{"nvfp4_native", 9, 0, ""},
 		{"nvfp4_native", 10, 0, ""},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Manifest says what each PTX file was made from.
@@ -26,10 +27,15 @@ func Flags() []string {
 	return []string{"-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-device-only", "-S", "-O3", "-std=c++20", "-Wall", "-Werror", "-Wno-parentheses"}
 }
 
-// Flags are those of the level.
+// Flags are those of the level. A source knows a target that the compiler does
+// not by its name: SM_90A.
 func (l Level) Flags() []string {
 	target, version := l.compiled()
-	return []string{"--cuda-gpu-arch=" + target, "--cuda-feature=+ptx" + version[:1] + version[2:]}
+	flags := []string{"--cuda-gpu-arch=" + target, "--cuda-feature=+ptx" + version[:1] + version[2:]}
+	if target != l.Target {
+		flags = append(flags, "-D"+strings.ToUpper(l.Target))
+	}
+	return flags
 }
 
 // compiled is what the compiler writes for.
