@@ -85,6 +85,8 @@ var Builds = []Build{
 	{"fp8_gemm", SM90},
 	{"nvfp4_native", SM120f},
 	{"nvfp4_native", SM120a},
+	{"index_top", SM80},
+	{"index_top", SM90},
 	{"router", SM80},
 	{"router", SM90},
 	{"norm", SM80},
