@@ -24,10 +24,8 @@ func clocksLine(doc *reports.CeilingsDocument) string {
 	var power span[float64]
 	reasons := map[string]bool{}
 	var order []string
-	windows := 0
 	for _, r := range doc.Results {
 		for _, w := range r.Clocks {
-			windows++
 			sm.add(w.SMMHz, w.SMMostMHz)
 			memory.add(w.MemoryMHz, w.MemoryMostMHz)
 			state.add(w.PState)
@@ -41,9 +39,6 @@ func clocksLine(doc *reports.CeilingsDocument) string {
 			}
 		}
 	}
-	if windows == 0 {
-		return ""
-	}
 	var parts []string
 	say := func(known bool, format string, args ...any) {
 		if known {
@@ -55,8 +50,11 @@ func clocksLine(doc *reports.CeilingsDocument) string {
 	say(state.known, "P%s", state)
 	say(power.known, "up to %.0f W", power.most)
 	say(heat.known, "up to %d °C", heat.most)
+	if len(parts) == 0 {
+		return ""
+	}
 	say(len(order) > 0, "clocks no higher because of %s", strings.Join(order, ", "))
-	return fmt.Sprintf("clocks in %d windows: %s", windows, strings.Join(parts, ", "))
+	return "clocks: " + strings.Join(parts, ", ")
 }
 
 // span is the lowest and highest of values.

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM ARGS…   the program must end with that code
 //	validate KIND FILE         FILE (or stdout) is a document of that kind
 func TestScripts(t *testing.T) {
-	runScripts(t, "script", "")
+	runScripts(t, "script", nil)
 }
 
 // TestCorpusScripts runs testdata/script/corpus/*.txtar, on captured traces too
@@ -39,10 +39,10 @@ func TestCorpusScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runScripts(t, "script/corpus", corpus)
+	runScripts(t, "script/corpus", map[string]string{"CORPUS": corpus})
 }
 
-func runScripts(t *testing.T, dir, corpus string) {
+func runScripts(t *testing.T, dir string, variables map[string]string) {
 	data, err := filepath.Abs("../../testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,9 @@ func runScripts(t *testing.T, dir, corpus string) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("TESTDATA", data)
-			e.Setenv("CORPUS", corpus)
+			for name, value := range variables {
+				e.Setenv(name, value)
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "validate": validate},

@@ -1,5 +1,5 @@
-// Package cudatest builds the stand-in for libcuda (testdata/fakecuda) that
-// tests run on where there is no GPU. It refuses nothing: a test that cannot
+// Package cudatest builds the stand-ins for the NVIDIA driver's libraries
+// (testdata/fakecuda) that tests run on where there is no GPU. It refuses nothing: a test that cannot
 // build it fails.
 package cudatest
 
@@ -10,19 +10,31 @@ import (
 	"testing"
 )
 
-// Library compiles the stand-in and returns its path; flags are such as
-// "-DWITHOUT_GRAPHS". Root is the repository's, from the test's folder.
+// Library compiles the stand-in for libcuda and returns its path; flags are
+// such as "-DWITHOUT_GRAPHS". Root is the repository's, from the test's folder.
 func Library(t testing.TB, root string, flags ...string) string {
+	t.Helper()
+	return build(t, root, "libcuda.so.1", "fakecuda.c", flags)
+}
+
+// NVML compiles the stand-in for libnvidia-ml and returns its folder, for
+// LD_LIBRARY_PATH.
+func NVML(t testing.TB, root string, flags ...string) string {
+	t.Helper()
+	return filepath.Dir(build(t, root, "libnvidia-ml.so.1", "fakenvml.c", flags))
+}
+
+func build(t testing.TB, root, name, source string, flags []string) string {
 	t.Helper()
 	cc := os.Getenv("CC")
 	if cc == "" {
 		cc = "cc"
 	}
-	path := filepath.Join(t.TempDir(), "libcuda.so.1")
+	path := filepath.Join(t.TempDir(), name)
 	args := append([]string{"-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", path}, flags...)
-	cmd := exec.Command(cc, append(args, filepath.Join(root, "testdata", "fakecuda", "fakecuda.c"))...)
+	cmd := exec.Command(cc, append(args, filepath.Join(root, "testdata", "fakecuda", source))...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the stand-in for libcuda: %v\n%s", err, out)
+		t.Fatalf("build the stand-in %s: %v\n%s", name, err, out)
 	}
 	return path
 }
