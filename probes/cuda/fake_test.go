@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +68,66 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// foreign is a library of another machine: an ELF file's head for 32-bit Arm.
+func foreign(t *testing.T) string {
+	return file(t, append([]byte("\x7fELF\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x28\x00\x01\x00\x00\x00"), make([]byte, 4096)...))
+}
+
+func text(t *testing.T) string { return file(t, []byte(strings.Repeat("libcuda is not here: install the driver\n", 100))) }
+
+func file(t *testing.T, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "libcuda.so.1")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestChildren: whatever a child writes instead of its lines is one error, or
+// costs the case that it was at.
+func TestChildren(t *testing.T) {
+	const gpu, at = `{"gpu":{"name":"G"}}`, `{"progress":{"Probe":"cuda/read","Case":"one"}}`
+	for _, c := range []struct{ name, script, want string }{
+		{"nothing", "exit 0", "ended early: without a word"},
+		{"words", "echo hello", "ended early: it wrote what is no line of the protocol: invalid character"},
+		{"a cut line", `printf '{"gpu":{"na'`, "it wrote what is no line of the protocol: unexpected end of JSON input"},
+		{"another shape", `echo '{"result":7}'`, "it wrote what is no line of the protocol: json: cannot unmarshal number"},
+		{"a line without end", "head -c 40000000 /dev/zero", "ended early: bufio.Scanner: token too long"},
+		{"lines without end", "while :; do echo '{}'; done", "writes lines without end"},
+		{"an end of its own", "echo 'cannot go on' >&2; exit 9", "ended early: exit status 9: cannot go on"},
+		{"an end in a case", "echo '" + gpu + "'; echo '" + at + "'; exit 9", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &Parent{Command: func(ctx context.Context) *exec.Cmd {
+				return exec.CommandContext(ctx, "/bin/sh", "-c", c.script)
+			}}
+			out, err := p.Run(t.Context(), Request{Probes: []string{"cuda/read"}, Budget: time.Second})
+			if c.want != "" {
+				if err == nil || errors.Is(err, probes.ErrUnsupported) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v: expected it to say %q", err, c.want)
+				}
+				return
+			}
+			if err != nil || len(out.Run.Results) != 1 || !strings.Contains(out.Run.Results[0].Reason, "exit status 9") || out.Run.Results[0].Outcome != probes.Failed {
+				t.Errorf("%+v, %v: expected the case to fail once", out, err)
+			}
+		})
+	}
+}
+
+// TestVisible: a GPU that is named by its UUID is the one that is probed.
+func TestVisible(t *testing.T) {
+	p := &Parent{Command: thisProgram("CUDA_VISIBLE_DEVICES=GPU-0f0f0f0f-1111-2222-3333-444444444444", "FAKECUDA_NAME=NVIDIA H200 MIG 1g.18gb", telemetryVariable+"=plain")}
+	out, err := p.Run(t.Context(), fakeRequest(cudatest.Library(t, root)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.GPU.Name != "NVIDIA H200 MIG 1g.18gb" || out.GPU.Reported == nil || outcomes(out.Run)["cuda/copy"].Outcome != probes.Measured {
+		t.Errorf("GPU %+v, %+v", out.GPU, outcomes(out.Run)["cuda/copy"])
+	}
+}
+
 // TestMissing: what a machine lacks is an error that wraps ErrUnsupported and
 // names it.
 func TestMissing(t *testing.T) {
@@ -79,6 +142,12 @@ func TestMissing(t *testing.T) {
 		{"old driver", plain, []string{"FAKECUDA_VERSION=10020"}, "is for CUDA 10.2, probes need 11.4"},
 		{"missing symbol", cudatest.Library(t, root, "-DWITHOUT_GRAPHS"), nil, "has no cuGraphLaunch"},
 		{"init", plain, []string{"FAKECUDA_FAIL=cuInit:100"}, "cuInit: CUDA_ERROR_NO_DEVICE"},
+		{"busy", plain, []string{"FAKECUDA_FAIL=cuDevicePrimaryCtxRetain:46"}, "CUDA_ERROR_DEVICE_UNAVAILABLE: another process has the GPU to itself"},
+		{"prohibited", plain, []string{"FAKECUDA_MODE=2"}, "the compute mode of GPU 0 is prohibited"},
+		{"all hidden", plain, []string{"CUDA_VISIBLE_DEVICES="}, `CUDA_ERROR_NO_DEVICE; CUDA_VISIBLE_DEVICES="" hides GPUs`},
+		{"another is visible", plain, []string{"CUDA_VISIBLE_DEVICES=GPU-ffffffff-1111-2222-3333-444444444444"}, `CUDA_VISIBLE_DEVICES="GPU-ffffffff-1111-2222-3333-444444444444" hides GPUs`},
+		{"another machine's", foreign(t), nil, "libcuda.so.1: the NVIDIA driver's library was not loaded"},
+		{"a text", text(t), nil, "invalid ELF header"},
 		{"PTX too new", plain, []string{"FAKECUDA_FAIL=cuModuleLoadDataEx:222"}, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -106,6 +175,8 @@ func TestFailures(t *testing.T) {
 		{name: "kernel without end", variables: []string{"FAKECUDA_HANG=copy_words"}, want: probes.Failed, reason: "did not end within 500ms"},
 		{name: "test hook", hang: "cuda/copy", want: probes.Failed, reason: "did not end within 500ms"},
 		{name: "crash", variables: []string{"FAKECUDA_CRASH=copy_words"}, want: probes.Failed, reason: "ended early: exit status 2: SIGABRT"},
+		{name: "killed", variables: []string{"FAKECUDA_KILL=copy_words"}, want: probes.Failed, reason: "ended early: signal: killed (by somebody, or by the kernel for want of memory"},
+		{name: "garbage", variables: []string{"FAKECUDA_BABBLE=copy_words"}, want: probes.Failed, reason: "ended early: it wrote what is no line of the protocol"},
 		{name: "wrong result", variables: []string{"FAKECUDA_WRONG=copy_words"}, want: probes.Failed, reason: "the result is wrong"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

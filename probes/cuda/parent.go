@@ -33,8 +33,13 @@ type Outcome struct {
 // mostChildren bounds how often a new child goes on after one that was lost.
 const mostChildren = 8
 
-// mostLine bounds a line of a child.
-const mostLine = 32 << 20
+// What a child may write: bytes in a line, lines at first, and lines a second;
+// a case takes two, and a sign of life is due every two seconds.
+const (
+	mostLine         = 32 << 20
+	mostLines        = 10_000
+	mostLinesASecond = 100
+)
 
 // Run has the probes of a request run, in a new child after each case that its
 // child did not survive. A machine without GPU or driver is an error that wraps
@@ -119,6 +124,9 @@ type child struct {
 	end     *probes.Run
 }
 
+// errBabble ends a child that says more than there is to say.
+var errBabble = errors.New("the process that ran it writes lines without end")
+
 // errLost ends a child that said it can use the GPU no more.
 var errLost = errors.New("the GPU is lost to the process")
 
@@ -155,11 +163,17 @@ func (c *child) run(ctx context.Context) error {
 	}
 	quiet := time.NewTimer(silence)
 	defer quiet.Stop()
+	began, lines := time.Now(), 0
 	for {
 		select {
 		case l := <-read:
 			quiet.Reset(silence)
-			if err := c.take(l); err != nil {
+			lines++
+			err := c.take(l)
+			if err == nil && lines > mostLines+int(time.Since(began).Seconds()*mostLinesASecond) {
+				err = errBabble
+			}
+			if err != nil {
 				kill()
 				return err
 			}
@@ -181,10 +195,13 @@ func (c *child) run(ctx context.Context) error {
 	}
 }
 
-// cmp names an end without an error.
+// cmp names an end without an error, and who may have ended it from outside.
 func cmp(err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return errors.New("without a word")
+	case err.Error() == "signal: killed":
+		return fmt.Errorf("%w (by somebody, or by the kernel for want of memory: dmesg says so)", err)
 	}
 	return err
 }
