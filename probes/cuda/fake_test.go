@@ -73,7 +73,9 @@ func foreign(t *testing.T) string {
 	return file(t, append([]byte("\x7fELF\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x28\x00\x01\x00\x00\x00"), make([]byte, 4096)...))
 }
 
-func text(t *testing.T) string { return file(t, []byte(strings.Repeat("libcuda is not here: install the driver\n", 100))) }
+func text(t *testing.T) string {
+	return file(t, []byte(strings.Repeat("libcuda is not here: install the driver\n", 100)))
+}
 
 func file(t *testing.T, data []byte) string {
 	t.Helper()
