@@ -31,7 +31,8 @@ static int64_t partial_size(const dg_op *op) {
 
 static int64_t part_size(const dg_op *op) {
 	int64_t group = op->rows / op->n0;
-	return (group * (dg_padded(op->cols) + DG_LANES) + 15) / 16 * 16 + 3 * partial_size(op);
+	int64_t vectors = (group * (dg_padded(op->cols) + DG_LANES) + 15) / 16 * 16 + partial_size(op), tiles = dg_tile_work(op);
+	return (vectors > tiles ? vectors : tiles) + 2 * partial_size(op);
 }
 
 int64_t dg_attention_scratch(const dg_op *op, int parts) { return 4 * parts * part_size(op); }

@@ -13,6 +13,14 @@ enum { DG_LANES = 16 };
 // Values of a row in scratch: whole vectors of the widest kind, in pairs.
 static inline int64_t dg_padded(int64_t d) { return (d + 31) / 32 * 32; }
 
+// Floats that a part works with in matrix tiles, where rows have whole lines of
+// FP8: 64 keys and values, of each block of sixteen heads the queries in two
+// parts and the sums, then weights and scores.
+static inline int64_t dg_tile_work(const dg_op *op) {
+	int64_t blocks = (op->rows / op->n0 + 15) / 16, sizes = (op->cols + 63) / 64 * 64 + (op->n4 + 63) / 64 * 64;
+	return (32 + 16 * blocks) * sizes + 2048 + 32 * blocks;
+}
+
 // A run of tokens of one sequence and KV head, of one part.
 typedef struct {
 	int64_t sequence, head, from, to;

@@ -35,7 +35,7 @@ var attentionCases = []attentionCase{
 // TestAttention compares with float64 on the stored cache: every format and
 // shape, pages in random order, outputs and scratch poisoned.
 func TestAttention(t *testing.T) {
-	everywhere(t, func(b bench) {
+	everywhereIn(t, func(m maker) error { return attentionWritten(m.isa) }, func(b bench) {
 		for i, c := range attentionCases {
 			for _, format := range []string{"BF16", "FP8"} {
 				b.attention(fmt.Sprintf("%s %+v", format, c), c, format, uint64(i))

@@ -6,17 +6,12 @@
 // and cut into equal parts, so every thread has the same work whatever the
 // numbers of heads and threads. A pair that is cut leaves one partial result a
 // part, which the merge after the barrier adds in the order of the parts.
-#include "attention.h"
-
 // Tokens at a time, query heads at a time, and tiles whose rows are known, the
 // one at hand first: the next is asked for into L1, the last into L2, where
 // more requests can be under way.
 enum { TILE = 32, CHUNK = 4, AHEAD = 3, TILES = AHEAD + 1 };
 
-// The rows of a tile's tokens.
-typedef struct {
-	const char *row[TILE];
-} OP(rows);
+#include "attention_rows.h"
 
 FN void ask(const OP(rows) *near, const OP(rows) *far, int t, int64_t offset) {
 	__builtin_prefetch(near->row[t] + offset, 0, 3);
@@ -28,14 +23,6 @@ FN void pair(const char *row, int64_t at, int64_t n, int fp8, vec *a, vec *b) {
 		v_pair_fp8((const uint8_t *)row + at, n - at, a, b);
 	else
 		v_pair_bf16((const uint16_t *)row + at, n - at, a, b);
-}
-
-// Where value i of a row lies among the vectors that pair makes of it.
-FN int64_t place(int64_t i, int fp8) {
-	if (fp8)
-		return i;
-	int64_t block = i / (2 * LANES) * (2 * LANES), in = i % (2 * LANES);
-	return block + in % 2 * LANES + in / 2;
 }
 
 // s[g·TILE + t] = q[g]·rows[t], for gc heads, tb tokens at a time.
@@ -154,25 +141,6 @@ FN void soften(float *s, float *acc, int64_t stride, float *top, float *sum, int
 	}
 }
 
-// The rows of up to TILE tokens from token on; those past the end repeat the
-// last one.
-FN int gather(const dg_op *op, const int32_t *table, int64_t head, int64_t token, int64_t end,
-              int fp8, OP(rows) *k, OP(rows) *v) {
-	int64_t page = op->n1, size = fp8 ? 1 : 2;
-	int n = (int)(end - token < TILE ? end - token : TILE);
-	for (int t = 0; t < n;) {
-		int64_t in = (token + t) % page;
-		int64_t row = ((int64_t)table[(token + t) / page] * op->n0 + head) * page + in;
-		for (; in < page && t < n; in++, row++, t++) {
-			k->row[t] = (const char *)op->w + row * op->cols * size;
-			v->row[t] = op->s ? (const char *)op->s + row * op->n4 * size : k->row[t];
-		}
-	}
-	for (int t = n; t < TILE; t++)
-		k->row[t] = k->row[n - 1], v->row[t] = v->row[n - 1];
-	return n;
-}
-
 // What a segment works with.
 typedef struct {
 	const dg_op *op;
@@ -255,7 +223,7 @@ FN void segment(const dg_op *op, const dg_segment *g, int fp8) {
 	float scale = op->f0 * 1.44269504f * (fp8 ? 256 : 1);
 	for (int64_t h = 0; h < w.group; h++) {
 		for (int64_t i = 0; i < w.d; i++)
-			w.q[h * w.qs + place(i, fp8)] = x[h * w.d + i] * scale;
+			w.q[h * w.qs + place(i, !fp8)] = x[h * w.d + i] * scale;
 		w.top[h] = -INFINITY;
 	}
 	for (int i = 0; i < AHEAD; i++)
@@ -286,33 +254,7 @@ FN void segment(const dg_op *op, const dg_segment *g, int fp8) {
 	float out = op->f1 * (fp8 ? 256 : 1);
 	for (int64_t h = 0; h < w.group; h++)
 		for (int64_t i = 0; i < w.dv; i++)
-			y[h * w.dv + i] = w.acc[h * w.vs + place(i, fp8)] * out / w.sum[h];
-}
-
-FN void merge(const dg_op *op, int part, int parts, int fp8) {
-	int64_t group = op->rows / op->n0, dv = op->n4, vs = dg_padded(dv);
-	for (int64_t row = part; row < op->m * op->rows; row += parts) {
-		int64_t sequence = row / op->rows, head = row % op->rows / group, h = row % group;
-		const float *acc[DG_PARTS];
-		int n = dg_partials(op, sequence, head, parts, acc);
-		if (!n)
-			continue;
-		float top = -INFINITY, sum = 0;
-		for (int i = 0; i < n; i++)
-			top = fmaxf(top, acc[i][group * vs + h]);
-		float factor[DG_PARTS];
-		for (int i = 0; i < n; i++) {
-			factor[i] = exp2f(acc[i][group * vs + h] - top);
-			sum += factor[i] * acc[i][group * vs + group + h];
-		}
-		float *y = (float *)op->y + row * dv, out = op->f1 * (fp8 ? 256 : 1) / sum;
-		for (int64_t i = 0; i < dv; i++) {
-			float all = 0;
-			for (int k = 0; k < n; k++)
-				all += factor[k] * acc[k][h * vs + place(i, fp8)];
-			y[i] = all * out;
-		}
-	}
+			y[h * w.dv + i] = w.acc[h * w.vs + place(i, !fp8)] * out / w.sum[h];
 }
 
 TARGET void OP(attention_bf16)(const dg_op *op, int part, int parts) {
@@ -327,5 +269,5 @@ TARGET void OP(attention_fp8)(const dg_op *op, int part, int parts) {
 		segment(op, &g, 1);
 }
 
-TARGET void OP(merge_bf16)(const dg_op *op, int part, int parts) { merge(op, part, parts, 0); }
-TARGET void OP(merge_fp8)(const dg_op *op, int part, int parts) { merge(op, part, parts, 1); }
+TARGET void OP(merge_bf16)(const dg_op *op, int part, int parts) { merge(op, part, parts, 0, 1); }
+TARGET void OP(merge_fp8)(const dg_op *op, int part, int parts) { merge(op, part, parts, 1, 0); }

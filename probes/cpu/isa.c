@@ -8,12 +8,22 @@ const char *dg_isa_name(int isa) {
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // XCR0: which register state the operating system saves.
 static uint64_t saved_state(void) {
 	uint32_t low, high;
 	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
 	return (uint64_t)high << 32 | low;
+}
+
+// Whether the kernel lets this process use tiles: asked once more, it says so
+// again. All threads have what one was granted; the first use of each thread
+// makes it room for 8 kB of state.
+static int tiles_permitted(void) {
+	enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+	return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }
 
 int dg_has(int isa) {
@@ -27,6 +37,7 @@ int dg_has(int isa) {
 	uint64_t state = saved_state();
 	int avx2 = (state & 0x6) == 0x6 && (c & bit_AVX) && (c & bit_FMA) && (c & bit_F16C) && (b7 & bit_AVX2);
 	int avx512 = avx2 && (state & 0xe6) == 0xe6 && (b7 & bit_AVX512F) && (b7 & bit_AVX512BW) && (b7 & bit_AVX512VL) && (b7 & bit_AVX512DQ);
+	int bf16 = avx512 && a7 >= 1 && __get_cpuid_count(7, 1, &a71, &b71, &c71, &d71) && (a71 & (1 << 5));
 	switch (isa) {
 	case DG_AVX2:
 		return avx2;
@@ -35,9 +46,11 @@ int dg_has(int isa) {
 	case DG_AVX512_VNNI:
 		return avx512 && (c7 & bit_AVX512VNNI) && (c7 & bit_AVX512VBMI);
 	case DG_AVX512_BF16:
-		return avx512 && a7 >= 1 && __get_cpuid_count(7, 1, &a71, &b71, &c71, &d71) && (a71 & (1 << 5));
+		return bf16;
+	case DG_AMX: // tiles and their bf16 products, both parts of the state
+		return bf16 && (d7 & (1 << 24)) && (d7 & (1 << 22)) && (state >> 17 & 3) == 3 && tiles_permitted();
 	}
-	return 0; // AMX needs the kernel's permission as well: see amx.c
+	return 0;
 }
 #elif defined(__aarch64__)
 int dg_has(int isa) { return isa == DG_SCALAR || isa == DG_NEON; }

@@ -15,7 +15,7 @@ const (
 	AVX512 ISA = C.DG_AVX512      // F, BW, VL, DQ
 	BF16   ISA = C.DG_AVX512_BF16 // AVX512 and BF16
 	VNNI   ISA = C.DG_AVX512_VNNI // AVX512, VNNI and VBMI
-	AMX    ISA = C.DG_AMX
+	AMX    ISA = C.DG_AMX         // BF16, tiles and their bf16 products
 	NEON   ISA = C.DG_NEON
 )
 

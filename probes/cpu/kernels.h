@@ -10,6 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Whether the compiler knows matrix tiles.
+#if defined(__x86_64__) && defined(__has_include)
+#if __has_include(<amxbf16intrin.h>)
+#define DG_AMX_BUILT 1
+#endif
+#endif
+
 // Instruction sets, by what a kernel needs. Chosen at run time by CPUID.
 enum dg_isa {
 	DG_SCALAR,
@@ -17,7 +24,7 @@ enum dg_isa {
 	DG_AVX512,      // F, BW, VL, DQ
 	DG_AVX512_BF16, // the above and BF16
 	DG_AVX512_VNNI, // the above (without BF16) and VNNI, VBMI
-	DG_AMX,
+	DG_AMX,         // BF16, tiles and their bf16 products, the kernel's permission
 	DG_NEON,
 	DG_ISAS
 };

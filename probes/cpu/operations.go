@@ -38,6 +38,12 @@ type attention struct {
 	scale  float32 // of the scores, 0: 1/√dim
 }
 
+// attentionWritten says why an instruction set has no attention.
+func attentionWritten(isa string) error {
+	_, _, err := choose(C.DG_ATTENTION_BF16, isa)
+	return err
+}
+
 func (m maker) attentionOp(kind C.int, a attention, c *cache, s *sequences) (op, error) {
 	op, err := m.op(kind)
 	if err != nil {

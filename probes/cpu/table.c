@@ -31,6 +31,16 @@ KERNEL(dg_triad_neon);
 #define ALL(name) {[DG_SCALAR] = dg_##name##_scalar}
 #endif
 
+#ifdef DG_AMX_BUILT
+KERNEL(dg_attention_bf16_amx);
+KERNEL(dg_attention_fp8_amx);
+KERNEL(dg_merge_bf16_amx);
+KERNEL(dg_merge_fp8_amx);
+#define ALL_AMX(name) {[DG_SCALAR] = dg_##name##_scalar, [DG_AVX2] = dg_##name##_avx2, [DG_AVX512] = dg_##name##_avx512, [DG_AMX] = dg_##name##_amx}
+#else
+#define ALL_AMX(name) ALL(name)
+#endif
+
 EACH(attention_bf16);
 EACH(attention_fp8);
 EACH(merge_bf16);
@@ -80,10 +90,10 @@ static const dg_kernel table[DG_KINDS][DG_ISAS] = {
 #endif
 	},
 	[DG_NOTHING] = {[DG_SCALAR] = dg_nothing},
-	[DG_ATTENTION_BF16] = ALL(attention_bf16),
-	[DG_ATTENTION_FP8] = ALL(attention_fp8),
-	[DG_MERGE_BF16] = ALL(merge_bf16),
-	[DG_MERGE_FP8] = ALL(merge_fp8),
+	[DG_ATTENTION_BF16] = ALL_AMX(attention_bf16),
+	[DG_ATTENTION_FP8] = ALL_AMX(attention_fp8),
+	[DG_MERGE_BF16] = ALL_AMX(merge_bf16),
+	[DG_MERGE_FP8] = ALL_AMX(merge_fp8),
 	[DG_HEADS_BF16] = ALL(heads_bf16),
 	[DG_HEADS_FP8] = ALL(heads_fp8),
 	[DG_LATENT_BF16] = ALL(latent_bf16),
