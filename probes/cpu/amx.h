@@ -41,16 +41,18 @@ FN vec every_second(vec a, vec b, int odd) {
 	return _mm512_permutex2var_ps(a, _mm512_add_epi32(twice, _mm512_set1_epi32(odd)), b);
 }
 
-// Pairs (a, b) in bf16: high parts, and in low what these leave. The sum of
-// both parts is within 2⁻¹⁸ of a value.
-FN void bf16_pairs(vec a, vec b, __m512i *high, __m512i *low) {
-	const __m512i half = _mm512_set1_epi32(0x8000), keep = _mm512_set1_epi32((int)0xffff0000);
-	__m512i ha = _mm512_add_epi32(_mm512_castps_si512(a), half), hb = _mm512_add_epi32(_mm512_castps_si512(b), half);
-	vec ra = v_sub(a, _mm512_castsi512_ps(_mm512_and_si512(ha, keep)));
-	vec rb = v_sub(b, _mm512_castsi512_ps(_mm512_and_si512(hb, keep)));
-	__m512i la = _mm512_add_epi32(_mm512_castps_si512(ra), half), lb = _mm512_add_epi32(_mm512_castps_si512(rb), half);
-	*high = _mm512_ternarylogic_epi32(_mm512_srli_epi32(ha, 16), hb, keep, 0xf8); // a | b & c
-	*low = _mm512_ternarylogic_epi32(_mm512_srli_epi32(la, 16), lb, keep, 0xf8);
+// The nearest bf16.
+FN vec bf16_part(vec a) {
+	__m512i up = _mm512_add_epi32(_mm512_castps_si512(a), _mm512_set1_epi32(0x8000));
+	return _mm512_castsi512_ps(_mm512_and_si512(up, _mm512_set1_epi32((int)0xffff0000)));
+}
+
+// Pairs of the nearest bf16, and what these leave: twice so, a pair of parts
+// is within 2⁻¹⁸ of each value.
+FN __m512i bf16_pairs(vec a, vec b, vec *left_a, vec *left_b) {
+	vec pa = bf16_part(a), pb = bf16_part(b);
+	*left_a = v_sub(a, pa), *left_b = v_sub(b, pb);
+	return _mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(pa), 16), _mm512_castps_si512(pb));
 }
 
 // The columns of 16 × 16 numbers of 32 bits as rows: 64 shuffles.
@@ -77,6 +79,28 @@ FN void transpose(const __m512i *in, void *out) {
 		to[4] = _mm512_shuffle_i32x4(r, s, 0x88);
 		to[8] = _mm512_shuffle_i32x4(p, q, 0xdd);
 		to[12] = _mm512_shuffle_i32x4(r, s, 0xdd);
+	}
+}
+
+// The first eight columns of 16 × 16 numbers as rows, out may be in: 24 shuffles.
+FN void transpose_half(const float *in, float *out) {
+	__m512d a[8], b[8];
+#pragma GCC unroll 2
+	for (int i = 0; i < 8; i += 4) { // rows 0…3 beside 4…7, 8…11 beside 12…15
+		vec r[4];
+#pragma GCC unroll 4
+		for (int k = 0; k < 4; k++)
+			r[k] = _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_load_ps(in + (2 * i + k) * 16)), _mm256_load_ps(in + (2 * i + 4 + k) * 16), 1);
+		a[i] = _mm512_castps_pd(_mm512_unpacklo_ps(r[0], r[1])), a[i + 1] = _mm512_castps_pd(_mm512_unpackhi_ps(r[0], r[1]));
+		a[i + 2] = _mm512_castps_pd(_mm512_unpacklo_ps(r[2], r[3])), a[i + 3] = _mm512_castps_pd(_mm512_unpackhi_ps(r[2], r[3]));
+		b[i] = _mm512_unpacklo_pd(a[i], a[i + 2]), b[i + 1] = _mm512_unpackhi_pd(a[i], a[i + 2]);
+		b[i + 2] = _mm512_unpacklo_pd(a[i + 1], a[i + 3]), b[i + 3] = _mm512_unpackhi_pd(a[i + 1], a[i + 3]);
+	}
+#pragma GCC unroll 4
+	for (int c = 0; c < 4; c++) {
+		vec x = _mm512_castpd_ps(b[c]), y = _mm512_castpd_ps(b[4 + c]);
+		v_store(out + 16 * c, _mm512_shuffle_f32x4(x, y, 0x88));
+		v_store(out + 16 * (4 + c), _mm512_shuffle_f32x4(x, y, 0xdd));
 	}
 }
 

@@ -119,7 +119,9 @@ func attentionShape(c probes.Case) (a attention, kv cache, lengths []int, err er
 }
 
 // attentionBound is the relative error that float32 sums over any context may
-// have.
+// have. Matrix tiles keep it too: there each query's value and each weight is
+// the sum of two bf16, within 2⁻¹⁸ = 4e-6, where the attention kernels of
+// engines round both to one, within 2⁻⁹.
 const attentionBound = 1e-5
 
 func prepareAttention(ctx context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {

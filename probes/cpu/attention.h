@@ -14,11 +14,11 @@ enum { DG_LANES = 16 };
 static inline int64_t dg_padded(int64_t d) { return (d + 31) / 32 * 32; }
 
 // Floats that a part works with in matrix tiles, where rows have whole lines of
-// FP8: 64 keys and values, of each block of sixteen heads the queries in two
-// parts and the sums, then weights and scores.
+// FP8: of 64 tokens copies and pairs of values, of each block of sixteen heads
+// the queries in two parts and the sums, then weights and scores.
 static inline int64_t dg_tile_work(const dg_op *op) {
-	int64_t blocks = (op->rows / op->n0 + 15) / 16, sizes = (op->cols + 63) / 64 * 64 + (op->n4 + 63) / 64 * 64;
-	return (32 + 16 * blocks) * sizes + 2048 + 32 * blocks;
+	int64_t blocks = (op->rows / op->n0 + 15) / 16, d = (op->cols + 63) / 64 * 64, dv = (op->n4 + 63) / 64 * 64;
+	return (32 + 16 * blocks) * (d + dv) + 32 * dv + 3072 + 272 * blocks;
 }
 
 // A run of tokens of one sequence and KV head, of one part.

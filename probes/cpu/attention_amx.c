@@ -4,16 +4,21 @@
 // Queries and weights are float32, as the operation says, and tiles multiply
 // bf16: each number is the sum of two, within 2⁻¹⁸ of it, so the result keeps
 // the bound of float32 kernels. Keys and values are bf16, or FP8 that bf16
-// holds exactly. Up to eight heads have the second parts as eight further
-// heads, and cost no more; sixteen take two products.
+// holds exactly.
 //
 //	scores[tokens × heads] = K[tokens × dims] · Qᵀ: K's rows as they lie
-//	values[heads × dims] += P[heads × tokens] · V[tokens × dims]: V in pairs of
-//	tokens, P transposed, which is far smaller than V
+//	values[heads × dims] += P[heads × tokens] · V[tokens × dims]
 //
-// Of 64 tokens, four heads of 128 take some 1500 cycles, 32 kB from memory at
-// 7 bytes a cycle 4700; sixteen over latents of 576 take 5500, 74 kB 10500. So
-// memory is asked for the next tokens in small steps between all the others.
+// A product wants V in pairs of tokens. For few heads V's rows serve as they
+// lie, as pairs of dims: weights beside zeros, (p, 0) and (0, p), pick the even
+// and the odd ones, and where rows of P are left both are one product. That
+// halves the use of the multiplier, which has time, and spares writing V anew.
+// Sixteen heads have V's pairs laid first.
+//
+// Of 64 tokens, four heads of 128 take 512 cycles in tiles and as many beside
+// them, 32 kB from memory at 7 bytes a cycle 4700; sixteen over latents of 576
+// 4400 and 3000, 74 kB 10500. So memory is asked for the next tokens in small
+// steps between all others.
 #include "amx.h"
 
 #ifdef DG_AMX_BUILT
@@ -21,53 +26,63 @@ enum { TILE = 64 };
 #include "attention_rows.h"
 
 // Slots of a tile's row, bytes of as many values of all tokens, spans of values
-// that are laid at once, tiles of tokens.
+// whose pairs are laid at once, tiles of tokens.
 enum { SPAN = 32, SPAN_BYTES = 4 * TILE_BYTES, LAID = 2, QUARTERS = TILE / TILE_ROWS };
 
-// What is asked for: runs of rows that lie together, each lines at a time.
+// What is asked for: runs of rows that lie together, a line of each in turn,
+// since the cache's own prefetcher then follows all and memory has several of
+// its rows open. Each call allows some lines; a round takes one a run.
 typedef struct {
-	const char *at, *end; // of the run at hand
-	const char *run[2 * TILE][2];
-	int next, runs, each;
+	const char *from[2 * TILE];
+	int64_t bytes[2 * TILE], least, most, at; // of the runs; from a run's start
+	int runs, each, allowed;
 } asking;
+
+// Where tiles of rows are, of sixteen tokens each, and how far from row to row
+// and from span to span.
+typedef struct {
+	const char *at[QUARTERS];
+	int64_t row[QUARTERS], span[QUARTERS];
+} tiled;
 
 // What a segment works with. Slots are the places of a row's values: FP8 has
 // of 64 values the even ones, then the odd ones.
 typedef struct {
 	const dg_op *op;
 	int64_t group, d, dv, chunks, spans; // of 32 slots, of a key and of a value
-	int64_t blocks, heads;               // of sixteen query heads, or one of up to eight
-	char *keys, *values, *queries;       // tiles: keys where they must be copied, pairs of values, queries
+	int64_t blocks;                      // of sixteen query heads, or one of few
+	char *copies[2], *pairs, *queries;   // tiles: rows that cannot stay, pairs of values, queries
 	int64_t kept;                        // pairs that further blocks need, or the last ones, which stay in L1
-	char *weights;                       // of a block: parts × halves of the tokens
-	float *acc, *s, *top, *sum;          // acc: [block][tile][head][16]
+	char *weights;                       // tiles of P, of a block
+	float *acc, *s, *top, *sum;          // acc: values of a block; s: its scores; sum: a vector a head
 	OP(rows) k[2], v[2];                 // of this and of the next tokens
 	int n[2];
-	const char *key[QUARTERS];           // where the tiles of keys are, and how far apart
-	int64_t stride[QUARTERS], step[QUARTERS];
+	tiled keys, values;
 	asking ask;
 } work;
 
 FN void ask(asking *a) {
-	const char *at = a->at;
-	for (int i = 0; i < a->each; i++, at += 64) {
-		if (at >= a->end) {
-			if (a->next == a->runs)
-				break;
-			at = a->run[a->next][0], a->end = a->run[a->next++][1];
-		}
-		__builtin_prefetch(at, 0, 2);
+	for (a->allowed += a->each; a->allowed >= a->runs; a->allowed -= a->runs, a->at += 64) {
+		if (a->at < a->least)
+#pragma GCC unroll 8
+			for (int i = 0; i < a->runs; i++)
+				__builtin_prefetch(a->from[i] + a->at, 0, 2);
+		else if (a->at < a->most)
+			for (int i = 0; i < a->runs; i++)
+				__builtin_prefetch(a->from[i] + (a->at < a->bytes[i] ? a->at : 0), 0, 2);
 	}
-	a->at = at;
 }
 
-FN void runs_of(asking *a, const OP(rows) *rows, int n, int64_t bytes) {
-	const char *end = NULL;
+// Adds the runs of n rows, of up to most bytes.
+FN void runs_of(asking *a, const OP(rows) *rows, int n, int64_t bytes, int64_t most) {
+	const char *from = NULL, *to = NULL;
 	int runs = a->runs;
 	for (int t = 0; t < n; t++) {
-		if (rows->row[t] != end)
-			a->run[runs++][0] = rows->row[t];
-		a->run[runs - 1][1] = end = rows->row[t] + bytes;
+		const char *row = rows->row[t];
+		if (row != to || row - from >= most)
+			a->from[runs++] = from = row;
+		to = row + bytes;
+		a->bytes[runs - 1] = to - from;
 	}
 	a->runs = runs;
 }
@@ -77,72 +92,83 @@ FN void runs_of(asking *a, const OP(rows) *rows, int n, int64_t bytes) {
 FN void learn(work *w, int to, const dg_segment *g, int64_t token, int fp8) {
 	const int32_t *table = (const int32_t *)w->op->x2 + g->sequence * w->op->n3;
 	int n = w->n[to] = gather(w->op, table, g->head, token, g->to, fp8, &w->k[to], &w->v[to]);
-	w->ask.at = w->ask.end = NULL;
-	w->ask.next = w->ask.runs = 0;
-	runs_of(&w->ask, &w->k[to], n, w->d * (fp8 ? 1 : 2));
-	if (w->op->s)
-		runs_of(&w->ask, &w->v[to], n, w->dv * (fp8 ? 1 : 2));
+	int64_t key = w->d * (fp8 ? 1 : 2), value = w->op->s ? w->dv * (fp8 ? 1 : 2) : 0, most = n * (key + value) / 8;
+	asking *a = &w->ask;
+	a->runs = a->allowed = a->at = 0;
+	runs_of(a, &w->k[to], n, key, most);
+	if (value)
+		runs_of(a, &w->v[to], n, value, most);
+	a->least = INT64_MAX, a->most = 0;
+	for (int i = 0; i < a->runs; i++) {
+		a->least = a->bytes[i] < a->least ? a->bytes[i] : a->least;
+		a->most = a->bytes[i] > a->most ? a->bytes[i] : a->most;
+	}
 }
 
 FN __mmask16 lanes_of(int64_t n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (1u << n) - 1; }
 
-// The query heads as tiles of pairs, scaled, by block, chunk and part.
+// The query heads as tiles of pairs, scaled, by block, chunk and part. Few
+// heads have the second parts as columns after them.
 TILE_FN void lay_queries(work *w, const float *x, float scale, int fp8, int few) {
 	for (int64_t b = 0; b < w->blocks; b++)
 		for (int64_t c = 0; c < w->chunks; c++) {
-			__m512i high[16] = {0}, low[16] = {0};
-			for (int h = 0; h < w->heads && b * 16 + h < w->group; h++) {
+			__m512i parts[2][16] = {0};
+			for (int h = 0; h < 16 && b * 16 + h < w->group; h++) {
 				const float *q = x + (b * 16 + h) * w->d;
 				int64_t at = fp8 ? c / 2 * 64 : c * 32;
-				vec v[4], even, odd;
+				vec v[4];
 				for (int i = 0; i < (fp8 ? 4 : 2); i++)
 					v[i] = v_mul(_mm512_maskz_loadu_ps(lanes_of(w->d - at - 16 * i), q + at + 16 * i), v_set1(scale));
 				if (fp8)
 					v[0] = every_second(v[0], v[1], c % 2), v[1] = every_second(v[2], v[3], c % 2);
-				even = every_second(v[0], v[1], 0), odd = every_second(v[0], v[1], 1);
-				bf16_pairs(even, odd, &high[h], few ? &high[8 + h] : &low[h]);
+				vec even = every_second(v[0], v[1], 0), odd = every_second(v[0], v[1], 1), even2, odd2;
+				parts[0][h] = bf16_pairs(even, odd, &even2, &odd2);
+				*(few ? &parts[0][few + h] : &parts[1][h]) = bf16_pairs(even2, odd2, &even2, &odd2);
 			}
 			char *to = w->queries + (b * w->chunks + c) * 2 * TILE_BYTES;
-			transpose(high, to);
-			if (!few)
-				transpose(low, to + TILE_BYTES);
+			transpose(parts[0], to);
+			transpose(parts[1], to + TILE_BYTES);
 		}
 }
 
-// Finds the tiles of keys: rows of one page are read where they are, others
-// are copied, and FP8 is converted. Tiles past the end are the first again.
-FN void lay_keys(work *w, int now, int64_t token, int fp8) {
-	int64_t page = w->op->n1, bytes = w->d * (fp8 ? 1 : 2);
+// Finds tiles of rows of d values: sixteen rows of one page stay where they
+// are, others are copied, and FP8 is converted. Tiles past the end are the
+// first again, rows past it the last one.
+FN void lay_rows(work *w, tiled *to, const OP(rows) *rows, char *copy, int64_t d, int64_t token, int n, int fp8) {
+	int64_t bytes = d * (fp8 ? 1 : 2), spans = fp8 ? (d + 63) / 64 * 2 : (d + 31) / 32;
 	for (int i = 0; i < QUARTERS; i++) {
-		const char *const *row = w->k[now].row + i * TILE_ROWS;
-		if (i * TILE_ROWS >= w->n[now]) {
-			w->key[i] = w->key[0], w->stride[i] = w->stride[0], w->step[i] = w->step[0];
+		const char *const *row = rows->row + i * TILE_ROWS;
+		int from = i * TILE_ROWS < n ? i : 0;
+		to->at[i] = to->at[from], to->row[i] = to->row[from], to->span[i] = to->span[from];
+		if (from != i)
+			continue;
+		if (!fp8 && d % SPAN == 0 && (i + 1) * TILE_ROWS <= n && row[TILE_ROWS - 1] - row[0] == (TILE_ROWS - 1) * bytes &&
+		    (token + i * TILE_ROWS) % w->op->n1 + TILE_ROWS <= w->op->n1) {
+			to->at[i] = row[0], to->row[i] = bytes, to->span[i] = 64;
 			continue;
 		}
-		w->key[i] = row[0], w->stride[i] = bytes, w->step[i] = 64;
-		if (!fp8 && w->d % SPAN == 0 && (token + i * TILE_ROWS) % page + TILE_ROWS <= page)
-			continue;
-		char *to = w->keys + i * w->chunks * TILE_BYTES;
-		w->key[i] = to, w->stride[i] = 64, w->step[i] = TILE_BYTES;
-		for (int t = 0; t < TILE_ROWS; t++, to += 64)
-			for (int64_t at = 0, c = 0; at < bytes; at += 64, c += fp8 ? 2 : 1) {
-				__m512i even, odd, *tile = (__m512i *)(to + c * TILE_BYTES);
+		to->at[i] = copy + i * spans * TILE_BYTES, to->row[i] = 64, to->span[i] = TILE_BYTES;
+		for (int t = 0; t < TILE_ROWS; t++) {
+			__m512i *line = (__m512i *)(to->at[i] + t * 64), even, odd;
+			for (int64_t at = 0; at < bytes; at += 64, line += TILE_BYTES / 64) {
 				if (fp8) {
 					bf16_of_fp8(row[t] + at, bytes - at, &even, &odd);
-					tile[0] = even, tile[TILE_BYTES / 64] = odd;
+					*line = even;
+					*(line += TILE_BYTES / 64) = odd;
 				} else {
-					tile[0] = _mm512_maskz_loadu_epi8(first_bytes(bytes - at), row[t] + at);
+					*line = _mm512_maskz_loadu_epi8(first_bytes(bytes - at), row[t] + at);
 				}
-				if (c % 4 == 0)
-					ask(&w->ask);
 			}
+			if (t % 2 == 0)
+				ask(&w->ask);
+		}
 	}
 }
 
 // s[token][head], of four tiles of tokens.
 TILE_FN void score(work *w, int64_t block, int few) {
 	const char *q = w->queries + block * w->chunks * 2 * TILE_BYTES, *k[QUARTERS];
-	memcpy(k, w->key, sizeof k);
+	memcpy(k, w->keys.at, sizeof k);
 	_tile_zero(0);
 	_tile_zero(1);
 	_tile_zero(2);
@@ -153,17 +179,16 @@ TILE_FN void score(work *w, int64_t block, int few) {
 		if (!few)
 			_tile_loadd(5, q + TILE_BYTES, 64);
 #define TOKENS(i, tile) \
-	_tile_loadd(tile, k[i], w->stride[i]); \
+	_tile_loadd(tile, k[i], w->keys.row[i]); \
 	_tile_dpbf16ps(i, tile, 4); \
 	if (!few) \
 		_tile_dpbf16ps(i, tile, 5); \
-	k[i] += w->step[i]
+	k[i] += w->keys.span[i]; \
+	ask(&w->ask)
 		TOKENS(0, 6);
 		TOKENS(1, 7);
-		ask(&w->ask);
 		TOKENS(2, 6);
 		TOKENS(3, 7);
-		ask(&w->ask);
 	}
 	_tile_stored(0, w->s, 64);
 	_tile_stored(1, w->s + 16 * TILE_ROWS, 64);
@@ -171,165 +196,196 @@ TILE_FN void score(work *w, int64_t block, int few) {
 	_tile_stored(3, w->s + 48 * TILE_ROWS, 64);
 }
 
-// Brings what was summed so far to a new base: f of each head.
-FN void rescale(work *w, int64_t block, vec f, int few) {
-	float *acc = w->acc + block * w->spans * 2 * 256, each[16];
-	v_store(each, f);
-	int64_t heads = w->group - block * 16 < 16 ? w->group - block * 16 : 16;
-	for (int64_t tile = 0; tile < 2 * w->spans; tile++, acc += 256)
-		for (int64_t h = 0; h < heads; h++) {
-			vec by = v_set1(each[h]);
-			v_store(acc + 16 * h, v_mul(by, v_load(acc + 16 * h)));
-			if (few)
-				v_store(acc + 16 * (8 + h), v_mul(by, v_load(acc + 16 * (8 + h))));
-		}
+// Rows of sums that a head has in a span: few heads have two parts of even and
+// of odd slots, others two tiles.
+FN float *sums_of(const work *w, int64_t block, int64_t span, int64_t head, int i, int few) {
+	float *acc = w->acc + (block * w->spans + span) * 512;
+	return acc + (few ? (i * few + head) * 16 : i * 256 + head * 16);
 }
 
-// Turns scores into weights: lanes are heads, so nothing is added across them.
+// Turns scores into weights. Lanes are tokens: of few heads all are used, and
+// weights are rows of P as they come.
 TILE_FN void soften(work *w, int64_t block, int n, int few) {
-	float *s = w->s, *top = w->top + 16 * block, *sum = w->sum + 16 * block;
-	vec high[4] = {v_load(top), v_load(top), v_load(top), v_load(top)};
-	for (int t = 0; t < n; t += 4)
+	__mmask16 some[QUARTERS];
+	for (int j = 0; j < QUARTERS; j++) {
+		some[j] = lanes_of(n - 16 * j);
+		float *s = w->s + 256 * j;
+		if (few == 4)
+			transpose_half(s, s);
+		else
+			transpose((const __m512i *)s, s);
+		ask(&w->ask);
+		ask(&w->ask);
+	}
+	int heads = (int)(w->group - 16 * block < 16 ? w->group - 16 * block : 16);
+	for (int h = 0; h < heads; h++) {
+		float *top = w->top + 16 * block + h, *sum = w->sum + (16 * block + h) * 16;
+		vec v[QUARTERS], all = v_load(sum);
 #pragma GCC unroll 4
-		for (int i = 0; i < 4; i++) {
-			vec v = v_load(s + 16 * (t + i));
-			if (few) // both parts
-				v = v_add(v, _mm512_shuffle_f32x4(v, v, 0x4e));
-			if (t + i >= n)
-				v = v_set1(-INFINITY);
-			v_store(s + 16 * (t + i), v);
-			high[i] = v_max(high[i], v);
-		}
-	for (int t = (n + 3) / 4 * 4; t < TILE; t++)
-		v_store(s + 16 * t, v_set1(-INFINITY));
-	vec best = v_max(v_max(high[0], high[1]), v_max(high[2], high[3])), before = v_load(top);
-	vec total = v_load(sum), more = v_set1(0);
-	if (_mm512_cmp_ps_mask(best, before, _CMP_GT_OQ)) {
-		vec f = v_exp2(v_sub(before, best));
-		rescale(w, block, f, few);
-		total = v_mul(f, total);
-		v_store(top, best);
-	}
-	for (int k = 0; k < 2; k++) {
-		__m512i pairs[2][16];
-		for (int i = 0; i < 16; i++, s += 32) {
-			vec a = v_exp2(v_sub(v_load(s), best)), b = v_exp2(v_sub(v_load(s + 16), best));
-			total = v_add(total, a), more = v_add(more, b);
-			bf16_pairs(a, b, &pairs[0][i], &pairs[1][i]);
+		for (int j = 0; j < QUARTERS; j++) {
+			v[j] = v_load(w->s + 256 * j + 16 * h);
 			if (few)
-				pairs[0][i] = _mm512_mask_mov_epi32(pairs[0][i], 0xff00, pairs[1][i]);
-			ask(&w->ask);
+				v[j] = v_add(v[j], v_load(w->s + 256 * j + 16 * (few + h)));
+			v[j] = _mm512_mask_mov_ps(v_set1(-INFINITY), some[j], v[j]);
 		}
-		transpose(pairs[0], w->weights + k * TILE_BYTES);
-		if (!few)
-			transpose(pairs[1], w->weights + (2 + k) * TILE_BYTES);
+		float best = v_highest(v_max(v_max(v[0], v[1]), v_max(v[2], v[3])));
+		if (best > *top) {
+			vec f = v_exp2(v_set1(*top - best));
+			for (int64_t span = 0; span < w->spans; span++)
+				for (int i = 0; i < (few ? 4 : 2); i++) {
+					float *acc = sums_of(w, block, span, h, i, few);
+					v_store(acc, v_mul(f, v_load(acc)));
+				}
+			all = v_mul(f, all);
+			*top = best;
+		}
+		char *p = w->weights + 64 * h;
+		vec high[QUARTERS], low[QUARTERS];
+#pragma GCC unroll 4
+		for (int j = 0; j < QUARTERS; j++) {
+			v[j] = v_exp2(v_sub(v[j], v_set1(*top)));
+			all = v_add(all, v[j]);
+			ask(&w->ask);
+			high[j] = bf16_part(v[j]), low[j] = v_sub(v[j], high[j]);
+			if (few) { // tiles of a quarter: parts of (p, 0), parts of (0, p)
+				__m512i a = _mm512_castps_si512(high[j]), b = _mm512_castps_si512(bf16_part(low[j])), *to = (__m512i *)p + 4 * few * j;
+				to[0] = _mm512_srli_epi32(a, 16), to[few] = _mm512_srli_epi32(b, 16);
+				to[2 * few] = a, to[3 * few] = b;
+			}
+		}
+#pragma GCC unroll 2
+		for (int j = 0; !few && j < 2; j++) { // tiles of halves, then of their second parts
+			*(__m512i *)(p + j * TILE_BYTES) = (__m512i)_mm512_cvtne2ps_pbh(high[2 * j + 1], high[2 * j]);
+			*(__m512i *)(p + (2 + j) * TILE_BYTES) = (__m512i)_mm512_cvtne2ps_pbh(low[2 * j + 1], low[2 * j]);
+		}
+		v_store(sum, all);
 	}
-	v_store(sum, v_add(total, more));
-}
-
-// Two rows' slots as pairs, in two tiles.
-FN void pair_up(char *tile, __m512i a, __m512i b) {
-	_mm512_store_si512(tile, _mm512_unpacklo_epi16(a, b));
-	_mm512_store_si512(tile + 2 * TILE_BYTES, _mm512_unpackhi_epi16(a, b));
 }
 
 // Pairs of tokens of n spans of slots: [span][half of each eight slots][half
 // of the tokens]. Rows outside: they are read in the order that they lie in.
-FN void lay_values(work *w, int now, int64_t span, int n, int fp8) {
-	const char *const *row = w->v[now].row;
-	char *to = w->values + (span & w->kept) * SPAN_BYTES;
-	int64_t at = span * (fp8 ? 32 : 64), left = w->dv * (fp8 ? 1 : 2) - at;
-	__mmask64 some[LAID];
-	for (int i = 0; i < LAID; i++)
-		some[i] = first_bytes(left - 64 * i);
-	for (int t = 0; t < TILE; t += 2, to += t % 32 ? 64 : TILE_BYTES - 15 * 64) {
-		const char *a = row[t] + at, *b = row[t + 1] + at;
-		if (!fp8) {
+FN void lay_pairs(work *w, int64_t span, int n) {
+	char *to = w->pairs + (span & w->kept) * SPAN_BYTES;
+	for (int j = 0; j < QUARTERS; j++, to += j % 2 ? 512 : TILE_BYTES - 512) {
+		int64_t row = w->values.row[j], step = w->values.span[j];
+		const char *a = w->values.at[j] + span * step;
+		for (int t = 0; t < TILE_ROWS; t += 2, a += 2 * row) {
 #pragma GCC unroll 2
-			for (int i = 0; i < n; i++)
-				pair_up(to + i * SPAN_BYTES, _mm512_maskz_loadu_epi8(some[i], a + 64 * i), _mm512_maskz_loadu_epi8(some[i], b + 64 * i));
-		} else if (!w->op->s) { // converted with the keys
-			const char *key = w->key[t / TILE_ROWS] + span * TILE_BYTES + t % TILE_ROWS * 64;
-#pragma GCC unroll 2
-			for (int i = 0; i < n; i++)
-				pair_up(to + i * SPAN_BYTES, _mm512_load_si512(key + i * TILE_BYTES), _mm512_load_si512(key + i * TILE_BYTES + 64));
-		} else {
-			for (int i = 0; i < n; i += 2) {
-				__m512i even[2], odd[2];
-				bf16_of_fp8(a + 32 * i, left - 32 * i, &even[0], &odd[0]);
-				bf16_of_fp8(b + 32 * i, left - 32 * i, &even[1], &odd[1]);
-				pair_up(to + i * SPAN_BYTES, even[0], even[1]);
-				pair_up(to + (i + 1) * SPAN_BYTES, odd[0], odd[1]);
+			for (int i = 0; i < n; i++) {
+				__m512i x = _mm512_loadu_si512(a + i * step), y = _mm512_loadu_si512(a + i * step + row);
+				_mm512_store_si512(to + i * SPAN_BYTES + t * 32, _mm512_unpacklo_epi16(x, y));
+				_mm512_store_si512(to + i * SPAN_BYTES + t * 32 + 2 * TILE_BYTES, _mm512_unpackhi_epi16(x, y));
 			}
+			if (t % 4 == 0)
+				ask(&w->ask);
 		}
-		if (t % 8 == 0)
-			ask(&w->ask);
 	}
 }
 
-// Adds the weighted values of a span of slots.
-TILE_FN void weigh(work *w, int64_t block, int64_t span, int few) {
-	float *acc = w->acc + (block * w->spans + span) * 512;
-	const char *v = w->values + (span & w->kept) * SPAN_BYTES;
+// Adds the weighted values of a block of sixteen heads. Pairs are laid for the
+// first block, some spans ahead of their products.
+TILE_FN void weigh_pairs(work *w, int64_t block) {
 	IN_ORDER();
-#define VALUES(c) \
+	_tile_loadd(4, w->weights, 64);
+	_tile_loadd(5, w->weights + TILE_BYTES, 64);
+	_tile_loadd(6, w->weights + 2 * TILE_BYTES, 64);
+	_tile_loadd(7, w->weights + 3 * TILE_BYTES, 64);
+	for (int64_t span = 0; span < w->spans; span++) {
+		if (!block && span % LAID == 0)
+			lay_pairs(w, span, w->spans - span < LAID ? 1 : LAID);
+		float *acc = w->acc + (block * w->spans + span) * 512;
+		const char *v = w->pairs + (span & w->kept) * SPAN_BYTES;
+		IN_ORDER();
+#define HALF(c) \
 	_tile_loadd(c, acc + c * 256, 64); \
 	_tile_loadd(2, v + c * 2 * TILE_BYTES, 64); \
 	_tile_loadd(3, v + c * 2 * TILE_BYTES + TILE_BYTES, 64); \
 	_tile_dpbf16ps(c, 4, 2); \
 	_tile_dpbf16ps(c, 5, 3); \
-	if (!few) { \
-		_tile_dpbf16ps(c, 6, 2); \
-		_tile_dpbf16ps(c, 7, 3); \
-	} \
+	_tile_dpbf16ps(c, 6, 2); \
+	_tile_dpbf16ps(c, 7, 3); \
 	_tile_stored(c, acc + c * 256, 64)
-	VALUES(0);
-	VALUES(1);
+		HALF(0);
+		HALF(1);
+	}
 }
 
-// All weighted values of a block. Pairs are laid for the first block, some
-// spans ahead of their products.
-TILE_FN void weigh_all(work *w, int64_t block, int now, int fp8, int few) {
-	IN_ORDER();
-	_tile_loadd(4, w->weights, 64);
-	_tile_loadd(5, w->weights + TILE_BYTES, 64);
-	if (!few) {
-		_tile_loadd(6, w->weights + 2 * TILE_BYTES, 64);
-		_tile_loadd(7, w->weights + 3 * TILE_BYTES, 64);
-	}
-	for (int64_t span = 0; span < w->spans; span += LAID) {
-		int n = (int)(w->spans - span < LAID ? w->spans - span : LAID);
-		if (!block) {
-			if (n == LAID)
-				lay_values(w, now, span, LAID, fp8);
-			else
-				lay_values(w, now, span, n, fp8);
+// Adds the weighted values of few heads: four tiles of sums at a time, of a
+// span each for four heads, of its even and its odd slots for eight.
+TILE_FN void weigh_rows(work *w, int few) {
+	for (int64_t span = 0; span < w->spans; span += 16 / few) {
+		float *acc = w->acc + span * 512;
+		int more[3] = {span + 1 < w->spans, span + 2 < w->spans, span + 3 < w->spans};
+		IN_ORDER();
+#define EACH_SUM(do_one) \
+	do_one(0, 0); \
+	if (few == 8 || more[0]) \
+		do_one(1, few == 8 ? 256 : 512); \
+	if (few == 8 ? more[0] : more[1]) \
+		do_one(2, few == 8 ? 512 : 1024); \
+	if (few == 8 ? more[0] : more[2]) \
+		do_one(3, few == 8 ? 768 : 1536)
+#define LOAD(c, at) _tile_loadd(c, acc + (at), 64)
+#define STORE(c, at) _tile_stored(c, acc + (at), 64)
+		EACH_SUM(LOAD);
+		for (int j = 0; j < QUARTERS; j++) {
+			int64_t step = w->values.span[j], row = w->values.row[j];
+			const char *v = w->values.at[j] + span * step, *p = w->weights + j * 4 * few * 64;
+			_tile_loadd(4, p, 64);
+			_tile_loadd(6, v, row);
+			_tile_dpbf16ps(0, 4, 6);
+			ask(&w->ask);
+			if (few == 8) {
+				_tile_loadd(5, p + TILE_BYTES, 64);
+				_tile_dpbf16ps(1, 5, 6);
+			}
+			if (more[0]) {
+				_tile_loadd(7, v + step, row);
+				ask(&w->ask);
+				if (few == 8) {
+					_tile_dpbf16ps(2, 4, 7);
+					_tile_dpbf16ps(3, 5, 7);
+				} else {
+					_tile_dpbf16ps(1, 4, 7);
+				}
+			}
+			if (few == 4 && more[1]) {
+				_tile_loadd(6, v + 2 * step, row);
+				_tile_dpbf16ps(2, 4, 6);
+				ask(&w->ask);
+			}
+			if (few == 4 && more[2]) {
+				_tile_loadd(7, v + 3 * step, row);
+				_tile_dpbf16ps(3, 4, 7);
+				ask(&w->ask);
+			}
 		}
-		for (int i = 0; i < n; i++)
-			weigh(w, block, span + i, few);
+		EACH_SUM(STORE);
 	}
 }
+
+FN vec mix(vec a, __m512i at, vec b) { return _mm512_permutex2var_ps(a, at, b); }
 
 // A head's values in order, times factor.
 FN void write_head(const work *w, int64_t head, float factor, float *to, int fp8, int few) {
-	const float *acc = w->acc + head / 16 * w->spans * 512 + head % 16 * 16;
-	const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-	const __m512i second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
 	const __m512i even = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-	const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(8));
+	const __m512i fours = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+	const __m512i by8 = _mm512_set1_epi32(8), odd = _mm512_add_epi32(even, by8), halves = few ? even : fours;
 	for (int64_t span = 0; span < w->spans; span += 2) {
 		vec v[4] = {0}, out[4];
-		for (int i = 0; i < 2 && span + i < w->spans; i++) {
-			const float *at = acc + (span + i) * 512;
-			vec a = v_load(at), b = v_load(at + 256);
+		for (int64_t i = 0; i < 2 && span + i < w->spans; i++) {
+			vec row[4];
+			for (int k = 0; k < (few ? 4 : 2); k++)
+				row[k] = v_load(sums_of(w, head / 16, span + i, head % 16, k, few));
 			if (few)
-				a = v_add(a, v_load(at + 128)), b = v_add(b, v_load(at + 256 + 128));
-			v[2 * i] = _mm512_permutex2var_ps(a, first, b), v[2 * i + 1] = _mm512_permutex2var_ps(a, second, b);
+				row[0] = v_add(row[0], row[1]), row[1] = v_add(row[2], row[3]);
+			v[2 * i] = mix(row[0], halves, row[1]), v[2 * i + 1] = mix(row[0], _mm512_add_epi32(halves, by8), row[1]);
 		}
-		memcpy(out, v, sizeof out);
 		if (fp8) {
-			out[0] = _mm512_permutex2var_ps(v[0], even, v[2]), out[1] = _mm512_permutex2var_ps(v[0], odd, v[2]);
-			out[2] = _mm512_permutex2var_ps(v[1], even, v[3]), out[3] = _mm512_permutex2var_ps(v[1], odd, v[3]);
+			out[0] = mix(v[0], even, v[2]), out[1] = mix(v[0], odd, v[2]);
+			out[2] = mix(v[1], even, v[3]), out[3] = mix(v[1], odd, v[3]);
+		} else {
+			memcpy(out, v, sizeof out);
 		}
 		for (int i = 0; i < 4; i++) {
 			int64_t at = span * SPAN + 16 * i;
@@ -343,12 +399,13 @@ TILE_FN void finish(const work *w, const dg_segment *g, int fp8, int few) {
 	int64_t vs = dg_padded(w->dv);
 	float *y = (float *)op->y + (g->sequence * op->rows + g->head * w->group) * w->dv;
 	for (int64_t h = 0; h < w->group; h++) {
+		float sum = v_sum(v_load(w->sum + 16 * h));
 		if (g->partial) {
 			write_head(w, h, 1, g->partial + h * vs, fp8, few);
 			g->partial[w->group * vs + h] = w->top[h];
-			g->partial[w->group * (vs + 1) + h] = w->sum[h];
+			g->partial[w->group * (vs + 1) + h] = sum;
 		} else {
-			write_head(w, h, op->f1 * (fp8 ? 256 : 1) / w->sum[h], y + h * w->dv, fp8, few);
+			write_head(w, h, op->f1 * (fp8 ? 256 : 1) / sum, y + h * w->dv, fp8, few);
 		}
 	}
 }
@@ -359,8 +416,9 @@ TILE_FN void finish(const work *w, const dg_segment *g, int fp8, int few) {
 TILE_FN int segment(work *w, const dg_segment *g, const dg_segment *next, int now, int fp8, int few) {
 	const dg_op *op = w->op;
 	memset(w->acc, 0, sizeof(float) * 512 * w->blocks * w->spans);
-	for (int64_t i = 0; i < 16 * w->blocks; i++)
-		w->top[i] = -INFINITY, w->sum[i] = 0;
+	memset(w->sum, 0, sizeof(float) * 16 * w->group);
+	for (int64_t h = 0; h < w->group; h++)
+		w->top[h] = -INFINITY;
 	const float *x = (const float *)op->x + (g->sequence * op->rows + g->head * w->group) * w->d;
 	lay_queries(w, x, op->f0 * 1.44269504f * (fp8 ? 256 : 1), fp8, few);
 	for (int64_t t = g->from; t < g->to; t += TILE, now = !now) {
@@ -368,11 +426,18 @@ TILE_FN int segment(work *w, const dg_segment *g, const dg_segment *next, int no
 			learn(w, !now, g, t + TILE, fp8);
 		else if (next)
 			learn(w, !now, next, next->from, fp8);
-		lay_keys(w, now, t, fp8);
+		lay_rows(w, &w->keys, &w->k[now], w->copies[0], w->d, t, w->n[now], fp8);
+		if (op->s)
+			lay_rows(w, &w->values, &w->v[now], w->copies[1], w->dv, t, w->n[now], fp8);
+		else
+			w->values = w->keys;
 		for (int64_t b = 0; b < w->blocks; b++) {
 			score(w, b, few);
 			soften(w, b, w->n[now], few);
-			weigh_all(w, b, now, fp8, few);
+			if (few)
+				weigh_rows(w, few);
+			else
+				weigh_pairs(w, b);
 		}
 	}
 	finish(w, g, fp8, few);
@@ -386,17 +451,19 @@ TILE_FN void attend(const dg_op *op, int part, int parts, int fp8, int few) {
 	work w = {.op = op, .group = op->rows / op->n0, .d = op->cols, .dv = op->n4};
 	int64_t pad = fp8 ? 64 : 32, size = fp8 ? 1 : 2;
 	w.chunks = (w.d + pad - 1) / pad * pad / SPAN, w.spans = (w.dv + pad - 1) / pad * pad / SPAN;
-	w.blocks = (w.group + 15) / 16, w.heads = few ? w.group : 16;
-	w.kept = w.blocks > 1 ? -1 : LAID - 1;
-	w.keys = (char *)g.work;
-	w.values = w.keys + w.chunks * QUARTERS * TILE_BYTES;
-	w.queries = w.values + w.spans * QUARTERS * TILE_BYTES;
+	w.blocks = (w.group + 15) / 16, w.kept = w.blocks > 1 ? -1 : LAID - 1;
+	w.copies[0] = (char *)g.work;
+	w.copies[1] = w.copies[0] + w.chunks * SPAN_BYTES;
+	w.pairs = w.copies[1] + w.spans * SPAN_BYTES;
+	w.queries = w.pairs + w.spans * SPAN_BYTES;
 	w.weights = w.queries + w.blocks * w.chunks * 2 * TILE_BYTES;
-	w.s = (float *)(w.weights + 4 * TILE_BYTES);
+	w.s = (float *)(w.weights + 8 * TILE_BYTES);
 	w.acc = w.s + 16 * TILE;
-	w.top = w.acc + w.blocks * w.spans * 512, w.sum = w.top + 16 * w.blocks;
+	w.sum = w.acc + w.blocks * w.spans * 512, w.top = w.sum + 256 * w.blocks;
+	// Rows of P and sums that no head has are zero.
+	memset(w.weights, 0, 8 * TILE_BYTES);
 	int64_t lines = TILE * size * (w.d + (op->s ? w.dv : 0)) / 64;
-	int64_t times = w.blocks * (2 * w.chunks + 32) + 8 * w.spans; // of asking, copies aside
+	int64_t times = w.blocks * (4 * w.chunks + 8) + 4 * w.group + (few ? 4 : 16) * w.spans; // of asking, copies aside
 	w.ask.each = (int)((lines + times - 1) / times);
 	learn(&w, 0, &g, g.from, fp8);
 	tiles_begin();
@@ -408,20 +475,18 @@ TILE_FN void attend(const dg_op *op, int part, int parts, int fp8, int few) {
 	tiles_end();
 }
 
-AMX void dg_attention_bf16_amx(const dg_op *op, int part, int parts) {
-	if (op->rows / op->n0 <= 8)
-		attend(op, part, parts, 0, 1);
+TILE_FN void attend_in(const dg_op *op, int part, int parts, int fp8) {
+	int64_t group = op->rows / op->n0;
+	if (group <= 4)
+		attend(op, part, parts, fp8, 4);
+	else if (group <= 8)
+		attend(op, part, parts, fp8, 8);
 	else
-		attend(op, part, parts, 0, 0);
+		attend(op, part, parts, fp8, 0);
 }
 
-AMX void dg_attention_fp8_amx(const dg_op *op, int part, int parts) {
-	if (op->rows / op->n0 <= 8)
-		attend(op, part, parts, 1, 1);
-	else
-		attend(op, part, parts, 1, 0);
-}
-
+AMX void dg_attention_bf16_amx(const dg_op *op, int part, int parts) { attend_in(op, part, parts, 0); }
+AMX void dg_attention_fp8_amx(const dg_op *op, int part, int parts) { attend_in(op, part, parts, 1); }
 AMX void dg_merge_bf16_amx(const dg_op *op, int part, int parts) { merge(op, part, parts, 0, 0); }
 AMX void dg_merge_fp8_amx(const dg_op *op, int part, int parts) { merge(op, part, parts, 1, 0); }
 #endif
