@@ -29,68 +29,38 @@ var Router = probes.Probe{
 	Plan: func(h probes.Host) []probes.Case {
 		var out []probes.Case
 		for _, tokens := range []int{1, 64, 16} {
-			c := probes.Case{Name: fmt.Sprintf("8 of 256, %s", plural(tokens, "token")),
-				Shape: map[string]int{"m": tokens, "experts": routerExperts, "chosen": routerChosen}}
-			out = append(out, c)
-			if h.GPU.Major >= 9 {
-				c.Shape = map[string]int{"m": tokens, "experts": routerExperts, "chosen": routerChosen, "pdl": 1}
-				c.Name += " PDL"
-				out = append(out, c)
-			}
+			out = append(out, both(h, probes.Case{Name: fmt.Sprintf("8 of 256, %s", plural(tokens, "token")),
+				Shape: map[string]int{"m": tokens, "experts": routerExperts, "chosen": routerChosen}})...)
 		}
 		return out
 	},
 	Prepare: prepareRouter,
 }
 
-func prepareRouter(ctx context.Context, h probes.Host, c probes.Case) (_ probes.Subject, err error) {
-	m, err := on(h)
+func prepareRouter(ctx context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
+	s, err := newSmall(h, c)
 	if err != nil {
 		return nil, err
 	}
-	tokens := c.Shape["m"]
-	order := ordered
-	if c.Shape["pdl"] == 1 {
-		order = early
-	}
-	s := &subject{m: m, copies: 1, kernel: variant{entry: "router_256", warps: routerWarps, resident: 1, order: order}.String()}
-	defer func() {
-		if err != nil {
-			s.Close()
-		}
-	}()
-	logits, err := s.allocate(h, int64(4*tokens*routerExperts))
-	if err != nil {
-		return nil, err
-	}
-	out, err := s.allocate(h, int64(2*4*tokens*routerChosen))
-	if err != nil {
-		return nil, err
-	}
-	s.output = out
-	random := seed()
+	tokens, random := c.Shape["m"], seed()
 	values := make([]float32, tokens*routerExperts)
 	for i := range values {
 		values[i] = 4 * float32(int32(word(random, uint64(i)))) / (1 << 31)
 	}
-	if err := driver.Write(logits, 0, values); err != nil {
-		return nil, err
-	}
-	k, err := m.kernel("router", "router_256", 0)
-	if err != nil {
-		return nil, err
-	}
-	l := &driver.Launch{Kernel: k, Grid: (tokens + routerWarps - 1) / routerWarps, Block: 32 * routerWarps, Dependent: order != ordered}
-	l.Arg(logits.Address(0), out.Address(0), out.Address(int64(4*tokens*routerChosen)), uint32(tokens), uint32(routerChosen), order)
-	if err := s.nodes(func(int) []*driver.Launch { return []*driver.Launch{l} }); err != nil {
-		return nil, err
-	}
-	s.verify = func() (probes.Correctness, error) {
-		ids, weights := make([]uint32, tokens*routerChosen), make([]float32, tokens*routerChosen)
-		if err := driver.Read(out, 0, ids); err != nil {
+	logits, out := upload(s, values, 4), s.room(2*4*tokens*routerChosen)
+	s.output = out
+	plain := variant{entry: "router_256", warps: routerWarps, resident: 1, blocks: (tokens + routerWarps - 1) / routerWarps}
+	dependent := plain
+	dependent.order = early
+	return s.ready(ctx, "router", []variant{plain, dependent}, func(k *driver.Kernel, v variant, _ int) []*driver.Launch {
+		return []*driver.Launch{v.launch(k, v.blocks, logits.Address(0), out.Address(0), out.Address(int64(4*tokens*routerChosen)), uint32(tokens), uint32(routerChosen))}
+	}, func() (probes.Correctness, error) {
+		ids, err := read[uint32](out, 0, tokens*routerChosen)
+		if err != nil {
 			return probes.Correctness{}, err
 		}
-		if err := driver.Read(out, int64(4*len(ids)), weights); err != nil {
+		weights, err := read[float32](out, int64(4*len(ids)), len(ids))
+		if err != nil {
 			return probes.Correctness{}, err
 		}
 		d := &distance{}
@@ -109,8 +79,7 @@ func prepareRouter(ctx context.Context, h probes.Host, c probes.Case) (_ probes.
 			}
 		}
 		return d.correctness(routerBound, "choices exact"), nil
-	}
-	return s, nil
+	})
 }
 
 // routerBound allows for the hardware's own exponential.
