@@ -10,9 +10,10 @@ const CeilingsSchema = "decodegap/ceilings/1"
 type CeilingsDocument struct {
 	Schema      string          `json:"schema"`
 	Fingerprint Fingerprint     `json:"fingerprint"`
-	When        string          `json:"when"`     // start of the run, RFC 3339, UTC
-	Device      string          `json:"device"`   // cpu, cuda:0
-	Hardware    string          `json:"hardware"` // what was probed, as it names itself
+	When        string          `json:"when"`           // start of the run, RFC 3339, UTC
+	Device      string          `json:"device"`         // cpu, cuda:0
+	Hardware    string          `json:"hardware"`       // what was probed, as it names itself
+	Rank        *Rank           `json:"rank,omitempty"` // of a job under a launcher
 	Host        ProbedHost      `json:"host"`
 	GPU         *ProbedGPU      `json:"gpu,omitempty"` // that the probes ran on, absent for the CPU
 	BudgetS     float64         `json:"budget_s"`

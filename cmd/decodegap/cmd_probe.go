@@ -91,7 +91,7 @@ type probeOptions struct {
 
 func (o *probeOptions) AddFlags(f *pflag.FlagSet) {
 	o.outputOptions.AddFlags(f)
-	f.Lookup("output").Usage = "also write the ceilings document (JSON) to `FILE`, for --ceilings"
+	f.Lookup("output").Usage = "also write the ceilings document (JSON) to `FILE`, for --ceilings and merge; %r in it becomes the rank"
 	o.probing.AddFlags(f, 2*time.Minute)
 	o.stepOptions.AddFlags(f)
 	f.StringVar(&o.device, "device", "cpu", "`DEVICE` to probe: cpu, cuda or cuda:1")
@@ -125,9 +125,9 @@ memory: every layer with random weights of its own in the model's formats and
 shapes, the cache of --context tokens, our own kernels, in a loop. It is what
 this machine can attain, not a sum of parts.
 
-With -o the ceilings go to a file that floor, diagnose and compare read; it is
-replaced whole at the end. Interrupted, the command prints and writes what is
-finished and ends with status 130; killed, it leaves the file as it was.
+With -o the ceilings go to a file that floor, diagnose, compare and merge read;
+it is replaced whole at the end. Interrupted, the command prints and writes what
+is finished and ends with status 130; killed, it leaves the file as it was.
 
 ` + exitcode.Help,
 		Example: `  decodegap probe -o ceilings.json
@@ -168,6 +168,10 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 	if opt.threads < 0 || opt.threads > 1<<14 {
 		return fmt.Errorf("--threads %d: expected 1 or more", opt.threads)
 	}
+	rank := thisRank()
+	if opt.file, ok = ofRank(opt.file, rank); !ok {
+		return fmt.Errorf("-o %s: all %d ranks would write this file: put %%r into its name, which becomes the rank", opt.file, rank.Of)
+	}
 	if opt.file != "-" {
 		if err := checkOutputs([]string{opt.file}, nil); err != nil {
 			return err
@@ -204,6 +208,7 @@ func runProbe(ctx context.Context, env *environment, names []string, opt probeOp
 	if err != nil {
 		return err
 	}
+	doc.Rank = rank
 	var text bytes.Buffer
 	if err := write(&text, doc); err != nil {
 		return err

@@ -109,6 +109,7 @@ var commands = []func(*environment) *cobra.Command{
 	newTraceCommand,
 	newBenchCommand,
 	newCompareCommand,
+	newMergeCommand,
 	newListCommand,
 	newSchemaCommand,
 	newInventoryCommand,

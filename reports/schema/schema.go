@@ -29,6 +29,7 @@ var All = []Kind{
 	{"bench", "bench --json"},
 	{"trace", "trace --json"},
 	{"ceilings", "probe -o, and probe --json"},
+	{"merge", "merge --json"},
 	{"gate", "gate --json"},
 	{"compare", "compare --json"},
 	{"list", "list --json"},

@@ -30,6 +30,7 @@ var documents = []struct {
 	{"ceilings", schematest.Ceilings(), &reports.CeilingsDocument{Schema: reports.CeilingsSchema, When: "2026-01-02T03:04:05Z", Host: reports.ProbedHost{Cores: 1, Threads: 1}}},
 	{"gate", schematest.Gate(), &reports.GateDocument{Schema: reports.GateSchema, Verdict: "not_comparable", Floor: reports.FloorName{Kind: "ideal", Basis: "sheet"}}},
 	{"compare", schematest.Compare(), &reports.CompareDocument{Schema: reports.CompareSchema}},
+	{"merge", schematest.Merge(), &reports.MergeDocument{Schema: reports.MergeSchema}},
 	{"list", schematest.List(), &reports.ListDocument{Schema: reports.ListSchema}},
 }
 
@@ -74,6 +75,7 @@ func TestSchemasReject(t *testing.T) {
 		{"ceilings", `"basis":"probed"`, `"basis":"sheet"`},
 		{"ceilings", `"device":"cpu",`, ``},
 		{"compare", `"verdict":"not_comparable"`, `"verdict":"pass"`},
+		{"merge", `"kind":"gpu"`, `"kind":"rack"`},
 	} {
 		for _, d := range documents {
 			if d.kind != c.kind {

@@ -19,6 +19,7 @@ func Ceilings() *reports.CeilingsDocument {
 		Schema:      reports.CeilingsSchema,
 		Fingerprint: reports.Fingerprint{ToolVersion: "0.1.0", Facts: map[string]string{"host.cpu": "Some CPU", "host.threads": "4", "host.os": "linux"}},
 		When:        "2026-03-04T05:06:07Z", Device: "cpu", Hardware: "Some CPU, 2 cores, 4 threads",
+		Rank: &reports.Rank{Index: 3, Of: 16, Local: count(3), Launcher: "slurm", Host: "node1"},
 		Host: reports.ProbedHost{OS: "linux", Arch: "amd64", CPU: "Some CPU", ISAs: []string{"avx512", "scalar"}, Cores: 2, Threads: 4, NUMANodes: &nodes,
 			CPUQuota: at(4), L1DataBytes: at(49152), L2Bytes: at(2 << 20), LastLevelBytes: at(32 << 20), MemoryBytes: at(64 << 30), AvailableBytes: at(60 << 30)},
 		GPU: &reports.ProbedGPU{Name: "Some GPU", ComputeCapability: "9.0", Multiprocessors: 132, L2Bytes: 60 << 20, MemoryBytes: 150e9, FreeBytes: 149e9, DriverCUDA: "13.0",

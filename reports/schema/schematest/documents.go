@@ -57,3 +57,13 @@ func List() *reports.ListDocument {
 		Machine: &reports.Machine{Host: Ceilings().Host, GPUs: []reports.MachineGPU{{GPU: *gpu(), Catalogue: "Some GPU", WithoutEntry: "w", SheetGBs: at(4800), RunningPeakGBs: at(4814.3)}},
 			WithoutGPUs: "w", DriverVersion: "580.1", CUDAVersion: "13.0", FarthestPath: "PHB", PeerToPeer: "ok", Warnings: []string{"w"}}}
 }
+
+// Merge is a merge document with every field filled.
+func Merge() *reports.MergeDocument {
+	return &reports.MergeDocument{
+		Schema: reports.MergeSchema, Records: 15, GPUs: 15, Hosts: 2,
+		Cases:   []reports.FleetCase{{Hardware: "Some GPU", Probe: "cuda/read", Case: "4 GB", Count: 15, MedianS: 0.001, FastestS: 0.0009, SlowestS: 0.002, SlowestIs: "node1 cuda:3", Spread: 0.004}},
+		Slow:    []reports.SlowUnit{{Kind: "gpu", Name: "node1 cuda:3", Hardware: "Some GPU", Slower: 2, Probe: "cuda/read", Case: "4 GB", Score: 250, Limit: 5.2, Cases: 1, Of: 1}},
+		Missing: []int{7}, Warnings: []reports.Warning{{Code: "few", Text: "t"}},
+	}
+}
