@@ -114,9 +114,8 @@ FN __m512i bf16_of_e4m3(__m512i code, __m512i at) {
 	return _mm512_ternarylogic_epi32(v, code, _mm512_set1_epi16((short)0x8000), 0xf8);
 }
 
-// Up to 64 values ÷ 256, 0 past n: the even ones, then the odd ones.
-FN void bf16_of_fp8(const char *p, int64_t n, __m512i *even, __m512i *odd) {
-	__m512i v = _mm512_maskz_loadu_epi8(first_bytes(n), p);
+// 64 values ÷ 256: the even ones, then the odd ones.
+FN void bf16_of_fp8(__m512i v, __m512i *even, __m512i *odd) {
 	*even = bf16_of_e4m3(_mm512_slli_epi16(v, 8), v);
 	*odd = bf16_of_e4m3(v, _mm512_srli_epi16(v, 8));
 }

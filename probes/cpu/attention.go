@@ -129,6 +129,9 @@ func prepareAttention(ctx context.Context, h probes.Host, c probes.Case) (probes
 	if err != nil {
 		return nil, err
 	}
+	if c.ISA == "" {
+		c.ISA = a.fastest(&shape)
+	}
 	// Queries and outputs stay in the cache: the copies are of keys and values.
 	n, err := copies(h, shape.size())
 	if err != nil {

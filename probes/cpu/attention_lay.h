@@ -68,6 +68,17 @@ TILE_FN void lay_queries(work *w, const float *x, float scale, int fp8, int few)
 		}
 }
 
+// Lays 64 bytes of a row in a tile, or as bf16 in two; returns where the next go.
+FN __m512i *lay_line(__m512i *to, __m512i v, int fp8) {
+	const int64_t tile = TILE_BYTES / 64;
+	if (!fp8) {
+		*to = v;
+		return to + tile;
+	}
+	bf16_of_fp8(v, to, to + tile);
+	return to + 2 * tile;
+}
+
 // Finds tiles of rows of d values: sixteen rows of one page stay where they
 // are, others are copied, and FP8 is converted. Tiles past the end are the
 // first again, rows past it the last one.
@@ -86,16 +97,12 @@ FN void lay_rows(work *w, tiled *to, const OP(rows) *rows, char *copy, int64_t d
 		}
 		to->at[i] = copy + i * spans * TILE_BYTES, to->row[i] = 64, to->span[i] = TILE_BYTES;
 		for (int t = 0; t < TILE_ROWS; t++) {
-			__m512i *line = (__m512i *)(to->at[i] + t * 64), even, odd;
-			for (int64_t at = 0; at < bytes; at += 64, line += TILE_BYTES / 64) {
-				if (fp8) {
-					bf16_of_fp8(row[t] + at, bytes - at, &even, &odd);
-					*line = even;
-					*(line += TILE_BYTES / 64) = odd;
-				} else {
-					*line = _mm512_maskz_loadu_epi8(first_bytes(bytes - at), row[t] + at);
-				}
-			}
+			__m512i *line = (__m512i *)(to->at[i] + t * 64);
+			int64_t at = 0;
+			for (; at + 64 <= bytes; at += 64)
+				line = lay_line(line, _mm512_loadu_si512(row[t] + at), fp8);
+			if (at < bytes)
+				lay_line(line, _mm512_maskz_loadu_epi8(first_bytes(bytes - at), row[t] + at), fp8);
 			if (t % 2 == 0)
 				ask(&w->ask);
 		}

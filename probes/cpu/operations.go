@@ -44,7 +44,27 @@ func attentionWritten(isa string) error {
 	return err
 }
 
+// tileBytes is what a thread works with in matrix tiles, for keys and values of
+// dim.
+func tileBytes(heads, kv, dim int) int64 {
+	o := C.dg_op{rows: C.int64_t(heads), n0: C.int64_t(max(1, kv)), cols: C.int64_t(dim), n4: C.int64_t(dim)}
+	return 4 * int64(C.dg_tile_work(&o))
+}
+
+// fastest names the instruction set of attention where the best one is not the
+// fastest, else it is empty: to convert FP8 for tiles takes longer than one to
+// three heads save.
+func (a attention) fastest(c *cache) string {
+	if c.format == "FP8" && a.heads < 4*c.heads && AMX.Has() {
+		return AVX512.String()
+	}
+	return ""
+}
+
 func (m maker) attentionOp(kind C.int, a attention, c *cache, s *sequences) (op, error) {
+	if m.isa == "" {
+		m.isa = a.fastest(c)
+	}
 	op, err := m.op(kind)
 	if err != nil {
 		return op, err

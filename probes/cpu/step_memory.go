@@ -76,14 +76,18 @@ func sizesOf(p *decode.Plan) (s stepSizes) {
 }
 
 // stepShared is about what all copies share: activations, the logits twice, the
-// rotary table, the table of pages, what every thread makes ready, and float64
-// values of the check.
+// rotary table, the table of pages, what every thread makes ready and works
+// with in matrix tiles, and float64 values of the check.
 func stepShared(p *decode.Plan, o StepOptions, threads int) unit.Bytes {
 	s := sizesOf(p)
 	token := 6*p.Hidden + 3*s.heads + 3*s.wide + s.experts + s.chosen + s.inner + 2*p.Vocab
 	widest := s.heads + s.wide + s.inner + p.Hidden
 	pages := (o.Context + stepPage) / stepPage
-	return unit.Bytes(4*float64(o.Batch)*float64(token+pages)) +
+	var tiles float64
+	for _, l := range p.Layers {
+		tiles = max(tiles, float64(tileBytes(l.Attention.Heads, l.Attention.KVHeads, l.Attention.HeadDim)))
+	}
+	return unit.Bytes(tiles*float64(threads)) + unit.Bytes(4*float64(o.Batch)*float64(token+pages)) +
 		unit.Bytes(4*float64(o.Context+1)*float64(s.dim)) +
 		unit.Bytes(4*float64(MaxTokens)*float64(widest)*float64(threads)) +
 		unit.Bytes(16*float64(o.Batch)*float64(widest))
