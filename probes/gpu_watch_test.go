@@ -120,6 +120,9 @@ func TestGPUWatch(t *testing.T) {
 			if r.Verdict != c.last {
 				t.Errorf("verdict %s because of %q, want %s", r.Verdict, r.Doubts, c.last)
 			}
+			if run.ReadVerdict != c.last {
+				t.Errorf("the read ceiling is %s because of %q, want %s", run.ReadVerdict, run.ReadDoubts, c.last)
+			}
 			if run.MemoryMHz == nil || *run.MemoryMHz != 3201 {
 				t.Errorf("memory clock %v", run.MemoryMHz)
 			}

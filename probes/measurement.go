@@ -41,6 +41,7 @@ type measurement struct {
 	pairs   []pair
 	windows []Moment      // that each began with
 	clocks  []ClockWindow // of a GPU, as many as there are windows while it answers
+	reads   []int         // of the reference's blocks, the first of each window
 	reasons []string      // distinct evidence
 }
 
@@ -128,6 +129,9 @@ func (m *measurement) window(ctx context.Context) error {
 	}
 	looks.moment(&m.windows[len(m.windows)-1])
 	m.keep(looks)
+	if m.ref != nil {
+		m.reads = append(m.reads, len(m.ref.blocks))
+	}
 	for i := first; i < len(m.pairs); i++ {
 		m.pairs[i].invalid = len(evidence) > 0
 		if c := m.pairs[i].canary; !math.IsNaN(c) {
@@ -156,6 +160,7 @@ func (m *measurement) slowWindows() {
 					m.pairs[j].invalid = true
 				}
 			}
+			m.doubtReads(i)
 		}
 	}
 	for i := range m.clocks {
@@ -164,6 +169,20 @@ func (m *measurement) slowWindows() {
 				m.clocks[i].Invalid++
 			}
 		}
+	}
+}
+
+// doubtReads marks the reference's blocks of a window too.
+func (m *measurement) doubtReads(window int) {
+	if m.ref == nil {
+		return
+	}
+	end := len(m.ref.blocks)
+	if window+1 < len(m.reads) {
+		end = m.reads[window+1]
+	}
+	for i := m.reads[window]; i < end; i++ {
+		m.ref.blocks[i].valid = false
 	}
 }
 

@@ -120,6 +120,10 @@ A result is good, noisy (a wide interval, or a ceiling that moved) or
 unreliable (evidence from outside, such as another process, steal or throttling,
 speaks against a fifth of its blocks). No block is left out for looking odd.
 
+--device cuda runs them on an NVIDIA GPU, in a child process: a kernel that never
+ends costs its own result. NVML tells of clocks, heat and power meanwhile; a
+window in which heat or hardware slowed the GPU down speaks against its blocks.
+
 probe step --model MODEL runs a whole decode step of a model that fits in
 memory: every layer with random weights of its own in the model's formats and
 shapes, the cache of --context tokens, our own kernels, in a loop. It is what

@@ -30,6 +30,7 @@ type Machine struct {
 	modules map[string]*driver.Module
 	limit   time.Duration // of every wait
 	holding *driver.Kernel
+	sparing bool       // graphs of one round: for sanitizers, which make launches dear
 	others  []*Machine // further GPUs that a probe asked for, on the same library
 }
 

@@ -51,6 +51,9 @@ func (s *subject) nodes(launch func(copy int) []*driver.Launch) error {
 	if round := float64(s.copies) * float64(s.each); round > 0 {
 		s.rounds = max(min(s.rounds, int(mostCaches*float64(s.m.device.GPU().L2)/round)), 1)
 	}
+	if s.m.sparing {
+		s.rounds = 1
+	}
 	var all []*driver.Launch
 	if s.begin != nil {
 		all = append(all, s.begin)
