@@ -260,7 +260,7 @@ TILE_FN int segment(work *w, const dg_segment *g, const dg_segment *next, int no
 		w->top[h] = -INFINITY;
 	const float *x = (const float *)op->x + (g->sequence * op->rows + g->head * w->group) * w->d;
 	lay_queries(w, x, op->f0 * 1.44269504f * (fp8 ? 256 : 1), fp8, few);
-	for (int64_t t = g->from; t < g->to; t += TILE, now = !now) {
+	for (int64_t t = g->from; t < g->to && !dg_cancelled(op); t += TILE, now = !now) {
 		if (t + TILE < g->to)
 			learn(w, !now, g, t + TILE, fp8);
 		else if (next)
@@ -306,7 +306,7 @@ TILE_FN void attend(const dg_op *op, int part, int parts, int fp8, int few) {
 	w.ask.each = (int)((lines + times - 1) / times);
 	learn(&w, 0, &g, g.from, fp8);
 	tiles_begin();
-	for (int now = 0, more = 1; more; g = next) {
+	for (int now = 0, more = 1; more && !dg_cancelled(op); g = next) {
 		next = g;
 		more = dg_next_segment(op, part, parts, &next);
 		now = segment(&w, &g, more ? &next : NULL, now, fp8, few);
