@@ -46,23 +46,13 @@ func (g *gemv) cases(shapes []product) func(probes.Host) []probes.Case {
 	return func(h probes.Host) []probes.Case {
 		var out []probes.Case
 		for _, s := range shapes {
-			for _, dependent := range []int{0, 1} {
-				if dependent == 1 && h.GPU.Major < 9 {
-					continue
-				}
-				c := probes.Case{
-					Name:   fmt.Sprintf("M=%d %d×%d", s.tokens, s.rows, s.cols),
-					Shape:  map[string]int{"m": s.tokens, "rows": s.rows, "cols": s.cols},
-					Format: g.format,
-					Bytes:  g.bytes(s.matrix) + unit.Bytes(s.tokens)*(g.x.bytes(s.cols)+unit.Bytes(4*s.rows)),
-					FLOPs:  unit.FLOPs(2 * s.tokens * s.rows * s.cols),
-				}
-				if dependent == 1 {
-					c.Name += " PDL"
-					c.Shape["pdl"] = 1
-				}
-				out = append(out, c)
-			}
+			out = append(out, both(h, probes.Case{
+				Name:   fmt.Sprintf("M=%d %d×%d", s.tokens, s.rows, s.cols),
+				Shape:  map[string]int{"m": s.tokens, "rows": s.rows, "cols": s.cols},
+				Format: g.format,
+				Bytes:  g.bytes(s.matrix) + unit.Bytes(s.tokens)*(g.x.bytes(s.cols)+unit.Bytes(4*s.rows)),
+				FLOPs:  unit.FLOPs(2 * s.tokens * s.rows * s.cols),
+			})...)
 		}
 		return out
 	}

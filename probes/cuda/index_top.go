@@ -22,77 +22,41 @@ const (
 var IndexTop = probes.Probe{
 	Name:    "cuda/index_top",
 	Doc:     "the 2048 cached tokens with the largest index scores, of each sequence: what sparse attention then reads",
-	Formula: "none: the time is the result",
+	Formula: inCache("batch·(4·context + 8192)"),
 	Checked: "all choices exactly: the scores of those chosen are the largest",
 	Check:   checkGPU,
 	Plan: func(h probes.Host) []probes.Case {
 		var out []probes.Case
 		for _, s := range []struct{ batch, context int }{{16, 131072}, {1, 131072}, {16, 32768}, {1, 32768}, {16, 8192}, {1, 8192}} {
-			for _, pdl := range []int{0, 1} {
-				if pdl == 1 && h.GPU.Major < 9 {
-					continue
-				}
-				c := probes.Case{Name: fmt.Sprintf("%d of %d×%d", topChosen, s.batch, s.context),
-					Shape: map[string]int{"m": s.batch, "context": s.context, "chosen": topChosen}}
-				if pdl == 1 {
-					c.Name += " PDL"
-					c.Shape["pdl"] = 1
-				}
-				out = append(out, c)
-			}
+			out = append(out, both(h, probes.Case{Name: fmt.Sprintf("%d of %d×%d", topChosen, s.batch, s.context),
+				Shape: map[string]int{"m": s.batch, "context": s.context, "chosen": topChosen}})...)
 		}
 		return out
 	},
 	Prepare: prepareIndexTop,
 }
 
-func prepareIndexTop(_ context.Context, h probes.Host, c probes.Case) (_ probes.Subject, err error) {
-	m, err := on(h)
+func prepareIndexTop(ctx context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
+	s, err := newSmall(h, c)
 	if err != nil {
 		return nil, err
 	}
-	batch, tokens, order := c.Shape["m"], c.Shape["context"], ordered
+	batch, tokens := c.Shape["m"], c.Shape["context"]
 	if batch < 1 || tokens < topChosen || tokens%4 != 0 {
 		return nil, fmt.Errorf("%w: the choice is of %d tokens or more, in multiples of four", probes.ErrUnsupported, topChosen)
 	}
-	if c.Shape["pdl"] == 1 {
-		order = early
-	}
-	s := &subject{m: m, copies: 1, kernel: variant{entry: "index_top_2048", warps: topBlock / 32, resident: 1, order: order}.String()}
-	defer func() {
-		if err != nil {
-			s.Close()
-		}
-	}()
-	// One copy: in a decode step the scan has just written the scores.
-	scores, err := s.allocate(h, int64(4*batch*tokens))
-	if err != nil {
-		return nil, err
-	}
-	out, err := s.allocate(h, int64(4*batch*topChosen))
-	if err != nil {
-		return nil, err
-	}
-	s.output = out
 	values := make([]float32, batch*tokens)
 	for i := range values {
 		values[i] = float32(rand.NormFloat64())
 	}
-	if err := driver.Write(scores, 0, values); err != nil {
-		return nil, err
-	}
-	k, err := m.kernel("index_top", "index_top_2048", 0)
-	if err != nil {
-		return nil, err
-	}
-	l := &driver.Launch{Kernel: k, Grid: batch, Block: topBlock, Dependent: order != ordered}
-	l.Arg(scores.Address(0), out.Address(0), uint32(tokens), order)
-	if err := s.nodes(func(int) []*driver.Launch { return []*driver.Launch{l} }); err != nil {
-		return nil, err
-	}
-	s.verify = func() (probes.Correctness, error) {
-		chosen := make([]uint32, batch*topChosen)
-		if err := driver.Read(out, 0, chosen); err != nil {
+	scores, out := upload(s, values, 4), s.room(4*batch*topChosen)
+	s.output = out
+	all := orders([]variant{{entry: "index_top_2048", warps: topBlock / 32, resident: 1, blocks: batch}})
+	return s.ready(ctx, "index_top", all, func(k *driver.Kernel, v variant, _ int) []*driver.Launch {
+		return []*driver.Launch{v.launch(k, batch, scores.Address(0), out.Address(0), uint32(tokens))}
+	}, func() (probes.Correctness, error) {
+		chosen, err := read[uint32](out, 0, batch*topChosen)
+		if err != nil {
 			return probes.Correctness{}, err
 		}
 		for i := range batch {
@@ -100,9 +64,10 @@ func prepareIndexTop(_ context.Context, h probes.Host, c probes.Case) (_ probes.
 				return probes.Correctness{}, fmt.Errorf("sequence %d: %w", i, err)
 			}
 		}
-		return exact(true), nil
-	}
-	return s, nil
+		right := exact(true)
+		right.Values = len(chosen)
+		return right, nil
+	})
 }
 
 // isTop says whether those chosen are different tokens with the largest scores.

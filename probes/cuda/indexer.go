@@ -39,19 +39,13 @@ var Indexer = probes.Probe{
 	Plan: func(h probes.Host) []probes.Case {
 		var out []probes.Case
 		for _, s := range indexShapes {
-			c := probes.Case{
+			out = append(out, both(h, probes.Case{
 				Name:   fmt.Sprintf("%d heads, %d×%d", s.heads, s.batch, s.context),
 				Shape:  map[string]int{"m": s.batch, "heads": s.heads, "context": s.context},
 				Format: "FP8",
 				Bytes:  unit.Bytes(s.batch * (s.context/indexPage*(indexPageSize+4) + 4*s.context + s.heads*(indexDim+4))),
 				FLOPs:  unit.FLOPs(2 * s.batch * s.context * s.heads * indexDim),
-			}
-			out = append(out, c)
-			if h.GPU.Major >= 9 {
-				c.Shape = map[string]int{"m": s.batch, "heads": s.heads, "context": s.context, "pdl": 1}
-				c.Name += " PDL"
-				out = append(out, c)
-			}
+			})...)
 		}
 		return out
 	},
