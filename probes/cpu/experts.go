@@ -76,11 +76,7 @@ func distinct(experts []int32) int {
 // prepareExperts makes copies of a layer: as many that the experts which are
 // read, and not all that are there, leave the cache.
 func prepareExperts(ctx context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
-	f, err := ParseFormat(c.Format)
-	if err != nil {
-		return nil, err
-	}
-	k, err := f.kernel(c.ISA)
+	f, k, err := kernelOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +185,7 @@ func fillRoutes(which []int32, weights []float32, m, top, count, turns int) {
 // compareExperts holds inner values against float64 on the inputs, and outputs
 // against float64 on the inner values that the kernel left.
 func (k weightKernel) compareExperts(ctx context.Context, e *Experts, m, top int, ids []int32, weights, x, inner, y []float32) (probes.Correctness, error) {
-	var in, out difference
+	var in, out probes.Distance
 	var row []float64
 	product := func(w *Weights, at int, x []float32) float64 {
 		row = w.row(at, row)
@@ -202,7 +198,7 @@ func (k weightKernel) compareExperts(ctx context.Context, e *Experts, m, top int
 		from := x[p/top*e.Hidden:][:e.Hidden]
 		for _, i := range sampledValues(e.Inter) {
 			gate, up := product(e.up, e.gateRow(int(id), i), from), product(e.up, e.upRow(int(id), i), from)
-			in.add(float64(inner[p*e.Inter+i]), gate/(1+math.Exp(-gate))*up)
+			in.Add(float64(inner[p*e.Inter+i]), gate/(1+math.Exp(-gate))*up)
 		}
 	}
 	for t := range m {
@@ -214,13 +210,13 @@ func (k weightKernel) compareExperts(ctx context.Context, e *Experts, m, top int
 			for p := t * top; p < (t+1)*top; p++ {
 				sum += float64(weights[p]) * product(e.down, e.downRow(int(ids[p]), i), inner[p*e.Inter:][:e.Inter])
 			}
-			out.add(float64(y[t*e.Hidden+i]), sum)
+			out.Add(float64(y[t*e.Hidden+i]), sum)
 		}
 	}
 	comment, bound := k.activations()
 	// An error of the gate is passed on by SiLU's slope of at most 1.1, and
 	// the factors' errors add up.
-	a, b := in.correctness(3*bound, comment), out.correctness(3*bound, comment)
+	a, b := in.Correctness(3*bound, comment), out.Correctness(3*bound, comment)
 	a.RelativeL2, a.MaxAbs = max(a.RelativeL2, b.RelativeL2), max(a.MaxAbs, b.MaxAbs)
 	a.Values += b.Values
 	return a, nil

@@ -52,13 +52,19 @@ func gemvCheck(f Format) func(probes.Host) error {
 // gemvChecked is how the result of every format is checked.
 const gemvChecked = "float64 on the same quantised weights: all outputs of small matrices, else 64 rows with the first and the last"
 
-// prepareGEMV fills rotated copies of a matrix and of its inputs.
-func prepareGEMV(ctx context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
+// kernelOf is what multiplies a case's weights.
+func kernelOf(c probes.Case) (Format, weightKernel, error) {
 	f, err := ParseFormat(c.Format)
 	if err != nil {
-		return nil, err
+		return f, weightKernel{}, err
 	}
 	k, err := f.kernel(c.ISA)
+	return f, k, err
+}
+
+// prepareGEMV fills rotated copies of a matrix and of its inputs.
+func prepareGEMV(ctx context.Context, h probes.Host, c probes.Case) (probes.Subject, error) {
+	f, k, err := kernelOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +152,7 @@ func sampledRows(rows, cols, m int) []int {
 
 // compare holds outputs against float64.
 func (k weightKernel) compare(ctx context.Context, w *Weights, m int, x, y []float32) (probes.Correctness, error) {
-	var d difference
+	var d probes.Distance
 	var values []float64
 	for _, row := range sampledRows(w.Rows, w.Cols, m) {
 		if err := ctx.Err(); err != nil {
@@ -154,34 +160,9 @@ func (k weightKernel) compare(ctx context.Context, w *Weights, m int, x, y []flo
 		}
 		values = w.row(row, values)
 		for t := range m {
-			d.add(float64(y[t*w.Rows+row]), dot(values, x[t*w.Cols:][:w.Cols]))
+			d.Add(float64(y[t*w.Rows+row]), dot(values, x[t*w.Cols:][:w.Cols]))
 		}
 	}
 	comment, bound := k.activations()
-	return d.correctness(bound, comment), nil
-}
-
-// difference sums up how far values lie from their references.
-type difference struct {
-	square, reference, most float64
-	values                  int
-}
-
-func (d *difference) add(got, want float64) {
-	e := got - want
-	if math.IsNaN(e) {
-		e = math.Inf(1)
-	}
-	d.square += e * e
-	d.reference += want * want
-	d.most = max(d.most, math.Abs(e))
-	d.values++
-}
-
-func (d *difference) correctness(bound float64, comment string) probes.Correctness {
-	c := probes.Correctness{MaxAbs: d.most, Bound: bound, Values: d.values, Comment: comment}
-	if d.square > 0 {
-		c.RelativeL2 = math.Sqrt(d.square / d.reference)
-	}
-	return c
+	return d.Correctness(bound, comment), nil
 }

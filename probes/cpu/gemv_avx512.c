@@ -1,9 +1,7 @@
 // Weight kernels in AVX-512 with float activations, exact to rounding: the
 // path that the int8 kernels are judged by.
 #if defined(__x86_64__)
-#include "strips.h"
-
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,f16c,fma")))
+#include "strips_avx512.h"
 
 // Activation k of token t.
 #define X(k, t) _mm512_set1_ps(x[(k) * tokens + (t)])
@@ -73,18 +71,6 @@ AVX512 DG_INLINE void fp8_avx512(const uint8_t *w, int64_t chunks, const void *a
 				float *to = acc + t * DG_ROWS + h * 16;
 				_mm512_storeu_ps(to, _mm512_fmadd_ps(_mm512_add_ps(a[h][t], b[h][t]), scale, _mm512_loadu_ps(to)));
 			}
-	}
-}
-
-// The scales of group g of 16 rows.
-AVX512 DG_INLINE __m512 scale_of(int format, const uint8_t *s, int g) {
-	switch (format) {
-	case DG_W_NVFP4: // through f16, where sub-normals cost nothing
-		return _mm512_cvtph_ps(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(s + 16 * g))), 7));
-	case DG_W_MXFP4: // 2⁻¹²⁷, a sub-normal, counts as zero
-		return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(s + 16 * g))), 23));
-	default:
-		return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(s + 32 * g)));
 	}
 }
 

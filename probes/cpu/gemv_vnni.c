@@ -1,21 +1,10 @@
 // Four-bit weights times int8 activations: a byte permute looks 64 codes up,
 // a dot product of bytes sums four inputs of each of 16 rows.
 #if defined(__x86_64__)
-#include "strips.h"
+#include "strips_avx512.h"
 
 #define VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,f16c,fma")))
 #define EACH(t) DG_UNROLL(8) for (int t = 0; t < tokens; t++)
-
-VNNI DG_INLINE __m512 scale_of(int format, const uint8_t *s, int g) {
-	switch (format) {
-	case DG_W_NVFP4: // through f16, where sub-normals cost nothing
-		return _mm512_cvtph_ps(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(s + 16 * g))), 7));
-	case DG_W_MXFP4: // 2⁻¹²⁷, a sub-normal, counts as zero
-		return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(s + 16 * g))), 23));
-	default:
-		return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(s + 32 * g)));
-	}
-}
 
 // Codes are looked up as values plus an offset, unsigned; the sums begin at
 // minus the offset times the sum of the activations.

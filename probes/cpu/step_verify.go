@@ -45,11 +45,11 @@ func (s *Step) check(ctx context.Context) (probes.Correctness, error) {
 	if err != nil {
 		return probes.Correctness{}, err
 	}
-	var d difference
+	var d probes.Distance
 	var row []float64
 	compare := func(t, r int) {
 		row = s.head.row(r, row)
-		d.add(float64(logits[t*vocab+r]), dot64(row, hidden[t]))
+		d.Add(float64(logits[t*vocab+r]), dot64(row, hidden[t]))
 	}
 	for t := range batch {
 		best := 0
@@ -71,7 +71,7 @@ func (s *Step) check(ctx context.Context) (probes.Correctness, error) {
 			compare(t, r)
 		}
 	}
-	return d.correctness(stepBound, fmt.Sprintf("logits after %d layers", s.verified())), nil
+	return d.Correctness(stepBound, fmt.Sprintf("logits after %d layers", s.verified())), nil
 }
 
 // verified is how many layers are held against float64.

@@ -93,7 +93,7 @@ func prepareStream(ctx context.Context, h probes.Host, c probes.Case, kind C.int
 		}
 	}
 	s.verify = func(ctx context.Context, i int) (probes.Correctness, error) {
-		var d difference
+		var d probes.Distance
 		out, from := of[float32](y[i]), of[float32](w[i])
 		for k := range out {
 			if k%looksEvery == 0 && ctx.Err() != nil {
@@ -103,9 +103,9 @@ func prepareStream(ctx context.Context, h probes.Host, c probes.Case, kind C.int
 			if kind == C.DG_TRIAD {
 				want = float64(of[float32](x[i])[k]) + factor*want
 			}
-			d.add(float64(out[k]), want)
+			d.Add(float64(out[k]), want)
 		}
-		return d.correctness(1e-6, "float32 arithmetic"), nil
+		return d.Correctness(1e-6, "float32 arithmetic"), nil
 	}
 	return s, nil
 }

@@ -118,41 +118,13 @@ func e4m3(code byte) float64 {
 	return x
 }
 
-// distance sums up how far outputs lie from references.
-type distance struct {
-	difference, reference, most float64
-	values                      int
-}
+// distance is what the checks of a GPU's outputs sum up.
+type distance struct{ probes.Distance }
 
-// add takes one value; what is no number is infinitely far.
-func (d *distance) add(got, want float64) {
-	diff := got - want
-	if math.IsNaN(diff) {
-		diff = math.Inf(1)
-	}
-	d.difference += diff * diff
-	d.reference += want * want
-	d.most = max(d.most, math.Abs(diff))
-	d.values++
-}
+func (d *distance) add(got, want float64) { d.Add(got, want) }
 
-// correctness is the sum; bound is of its relative L2 distance.
 func (d *distance) correctness(bound float64, comment string) probes.Correctness {
-	c := probes.Correctness{MaxAbs: d.most, Bound: bound, Values: d.values, Comment: comment}
-	switch {
-	case d.reference > 0:
-		c.RelativeL2 = math.Sqrt(d.difference / d.reference)
-	case d.difference > 0:
-		c.RelativeL2 = math.Inf(1)
-	}
-	if math.IsNaN(c.RelativeL2) || math.IsInf(c.RelativeL2, 0) {
-		// A finite number that JSON has, above every bound.
-		c.RelativeL2 = math.MaxFloat64
-	}
-	if math.IsInf(c.MaxAbs, 0) {
-		c.MaxAbs = math.MaxFloat64
-	}
-	return c
+	return d.Correctness(bound, comment)
 }
 
 // sampled are about n of the numbers below count: the first, the last, and
