@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"decodegap/probes"
@@ -39,18 +38,18 @@ func prepareActivation(ctx context.Context, h probes.Host, c probes.Case) (probe
 	}
 	rows, size := c.Shape["m"], c.Shape["size"]
 	var all []variant
-	add := func(vectors, threads, most int) {
+	add := func(entry string, vectors, threads, most int) {
 		if threads%32 == 0 && threads > 0 && threads <= most && size%(threads*vectors*8) == 0 {
-			all = append(all, variant{entry: fmt.Sprintf("swiglu_%s_%d", strings.ToLower(c.Format), vectors),
-				warps: threads / 32, resident: 1, blocks: rows * size / (threads * vectors * 8)})
+			all = append(all, variant{entry: "swiglu_" + entry, warps: threads / 32, resident: 1, blocks: rows * size / (threads * vectors * 8)})
 		}
 	}
 	if c.Format == "FP8" { // whole rows, of which one scale is
-		add(2, size/16, 1024)
-		add(4, size/32, 512)
+		add("fp8_2", 2, size/16, 1024)
+		add("fp8_4", 4, size/32, 512)
+		all = append(all, clusters(h, "swiglu_fp8_cluster", rows, size)...)
 	} else {
 		for _, threads := range []int{64, 128, 256} {
-			add(1, threads, 1024)
+			add(strings.ToLower(c.Format), 1, threads, 1024)
 		}
 	}
 	x, xs := s.bf16s(2 * rows * size)
@@ -68,4 +67,16 @@ func prepareActivation(ctx context.Context, h probes.Host, c probes.Case) (probe
 		}, d)
 		return d.correctness(rowBounds[c.Format], "all values the nearest"), err
 	})
+}
+
+// clusters are the variants in which two to eight blocks share a row, a vector
+// of eight values a thread.
+func clusters(h probes.Host, entry string, rows, size int) []variant {
+	var all []variant
+	for _, n := range []int{2, 4, 8} {
+		if threads := size / 8 / n; h.GPU.Major >= 9 && threads*8*n == size && threads%32 == 0 && threads <= 1024 {
+			all = append(all, variant{entry: entry, warps: threads / 32, resident: 1, blocks: rows * n, cluster: n})
+		}
+	}
+	return all
 }

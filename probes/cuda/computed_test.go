@@ -145,6 +145,13 @@ func TestComputed(t *testing.T) {
 			}
 			return append(append(append(out, inBytes(place)...), inBytes(make([]uint32, 8))...), inBytes(begins)...)
 		}, []int{0, 1023, 1024, 1056, 1088, 1088 + 4*64}},
+		{Sampling, probes.Case{Shape: map[string]int{"m": 2, "size": 5000}}, func(t *testing.T, s *subject, c probes.Case) []byte {
+			var ids []uint32
+			for row := range slices.Chunk(held[float32](t, s, 0, 4)[:10000], 5000) {
+				ids = append(ids, uint32(slices.Index(row, slices.Max(row))))
+			}
+			return inBytes(ids)
+		}, []int{0, 4}},
 	} {
 		made, err := c.probe.Prepare(t.Context(), m.Host(1<<30), c.of)
 		if err != nil {

@@ -116,7 +116,7 @@ func (s *small) ready(ctx context.Context, source string, all []variant, launch 
 
 // launch is one launch of a variant.
 func (v variant) launch(k *driver.Kernel, grid int, args ...any) *driver.Launch {
-	return (&driver.Launch{Kernel: k, Grid: grid, Block: v.warps * 32, Dependent: v.order != ordered}).Arg(args...).Arg(v.order)
+	return (&driver.Launch{Kernel: k, Grid: grid, Block: v.warps * 32, Cluster: v.cluster, Dependent: v.order != ordered}).Arg(args...).Arg(v.order)
 }
 
 // read is what memory holds.

@@ -14,7 +14,7 @@ import (
 )
 
 // betweenProducts are the probes of the kernels between the products.
-var betweenProducts = []probes.Probe{Router, Norm, RoPE, KVWrite, Activation, Permute, Embedding}
+var betweenProducts = []probes.Probe{Router, Norm, RoPE, KVWrite, Activation, Permute, Sampling, Embedding}
 
 // TestUncomputed: on the stand-in, which runs none of these kernels, every
 // case is prepared and timed, and no check takes what it left for a result.
@@ -73,6 +73,7 @@ func TestRefusedShapes(t *testing.T) {
 		{Activation, rowCase("FP8", 1, 100)},
 		{RoPE, probes.Case{Shape: map[string]int{"m": 1, "heads": 4, "kv_heads": 1, "head_dim": 64}}},
 		{Permute, probes.Case{Shape: map[string]int{"m": 65, "experts": 256, "chosen": 8, "hidden": 2048}}},
+		{Sampling, probes.Case{Shape: map[string]int{"m": 1, "size": 1 << 21}}},
 		{Embedding, rowCase("BF16", 1, 8)},
 	} {
 		s, err := c.probe.Prepare(t.Context(), m.Host(1<<20), c.of)

@@ -143,6 +143,7 @@ type variant struct {
 	resident int // blocks that a multiprocessor runs at a time
 	waves    int // of such blocks in the grid; 0 for one
 	blocks   int // of the grid instead, where it follows from the shape
+	cluster  int // blocks of a cluster, 0 for none
 	shared   int // bytes of dynamic shared memory of a block
 	order    uint32
 }
@@ -170,6 +171,9 @@ func (v variant) String() string {
 	name := fmt.Sprintf("%s, %s", v.entry, plural(blocks, "block"))
 	if v.blocks > 0 {
 		name += fmt.Sprintf(" of %d threads", 32*v.warps)
+	}
+	if v.cluster > 0 {
+		name += fmt.Sprintf(" in clusters of %d", v.cluster)
 	}
 	switch v.order {
 	case early:

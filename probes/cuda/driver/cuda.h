@@ -16,7 +16,7 @@ typedef uint64_t dgc_ptr;   // CUdeviceptr
 typedef struct {
 	int id;
 	char pad[4];
-	union { char pad[64]; int value; } u;
+	union { char pad[64]; int value; struct { unsigned x, y, z; } cluster; } u;
 } dgc_attribute;
 
 // CUlaunchConfig.
@@ -110,7 +110,7 @@ void dgc_close(dgc_cuda *t);
 // dependent set, the launch may begin before its predecessor in the stream has
 // ended (programmatic stream serialization).
 dgc_result dgc_launch(const dgc_cuda *t, dgc_word f, unsigned grid, unsigned block, unsigned shared, dgc_word stream,
-                    int dependent, void *values, const int *offsets, int count);
+                    int dependent, unsigned cluster, void *values, const int *offsets, int count);
 
 // Loads a module from PTX text and keeps what the compiler says in log, of n
 // bytes.

@@ -19,6 +19,7 @@ type Launch struct {
 	Grid, Block int
 	Shared      int  // bytes of dynamic shared memory of a block
 	Dependent   bool // may begin before its predecessor has ended (sm_90)
+	Cluster     int  // blocks that run side by side and read each other's shared memory (sm_90); 0 for none
 	values      [30]uint64
 	offsets     [30]C.int
 	words       int // of values
@@ -57,14 +58,16 @@ func (l *Launch) Arg(values ...any) *Launch {
 // enqueue runs on the worker.
 func (l *Launch) enqueue(d *Device) error {
 	dependent := C.int(0)
-	if l.Dependent {
+	if l.Dependent || l.Cluster > 1 {
 		if err := d.lib.lacks("cuLaunchKernelEx"); err != nil {
 			return err
 		}
+	}
+	if l.Dependent {
 		dependent = 1
 	}
 	return d.check("launch of "+l.Kernel.name, C.dgc_launch(d.lib.t, l.Kernel.f, C.uint(l.Grid), C.uint(l.Block), C.uint(l.Shared), d.stream,
-		dependent, unsafe.Pointer(&l.values[0]), &l.offsets[0], C.int(l.count)))
+		dependent, C.uint(l.Cluster), unsafe.Pointer(&l.values[0]), &l.offsets[0], C.int(l.count)))
 }
 
 // Run enqueues launches one after another.

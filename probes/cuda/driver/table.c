@@ -56,21 +56,29 @@ void dgc_close(dgc_cuda *t) {
 	free(t);
 }
 
-// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION.
-enum { stream_serialization = 6 };
+// CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION and _PROGRAMMATIC_STREAM_SERIALIZATION.
+enum { cluster_dimension = 4, stream_serialization = 6 };
 enum { most_parameters = 32 };
 
 dgc_result dgc_launch(const dgc_cuda *t, dgc_word f, unsigned grid, unsigned block, unsigned shared, dgc_word stream,
-                    int dependent, void *values, const int *offsets, int n) {
+                    int dependent, unsigned cluster, void *values, const int *offsets, int n) {
 	void *parameters[most_parameters];
 	if (n > most_parameters) return 1; // CUDA_ERROR_INVALID_VALUE
 	for (int i = 0; i < n; i++) parameters[i] = (char *)values + offsets[i];
-	if (!dependent) return t->cuLaunchKernel(f, grid, 1, 1, block, 1, 1, shared, stream, parameters, NULL);
-	dgc_attribute attribute;
-	memset(&attribute, 0, sizeof attribute);
-	attribute.id = stream_serialization;
-	attribute.u.value = 1;
-	dgc_config config = {grid, 1, 1, block, 1, 1, shared, stream, &attribute, 1};
+	if (!dependent && cluster < 2) return t->cuLaunchKernel(f, grid, 1, 1, block, 1, 1, shared, stream, parameters, NULL);
+	dgc_attribute attributes[2];
+	memset(attributes, 0, sizeof attributes);
+	dgc_config config = {grid, 1, 1, block, 1, 1, shared, stream, attributes, 0};
+	if (dependent) {
+		attributes[config.count].id = stream_serialization;
+		attributes[config.count++].u.value = 1;
+	}
+	if (cluster > 1) {
+		attributes[config.count].id = cluster_dimension;
+		attributes[config.count].u.cluster.x = cluster;
+		attributes[config.count].u.cluster.y = attributes[config.count].u.cluster.z = 1;
+		config.count++;
+	}
 	return t->cuLaunchKernelEx(&config, f, parameters, NULL);
 }
 

@@ -1,9 +1,10 @@
 // SwiGLU: the SiLU of the gate times the other half of a row, the halves side
 // by side as a product of both leaves them. In bfloat16 or NVFP4 a block has a
-// part of a row; in E4M3, whose scale is that of a row, a whole one.
+// part of a row; in E4M3, whose scale is that of a row, a whole
+// one, or a cluster of blocks has.
 #include "quantise.h"
 
-template <int FORMAT, int V>
+template <int FORMAT, int V, bool CLUSTER>
 DEVICE void swiglu(const char *x, char *y, char *scales, u32 cols, float global, u32 order) {
 	const u32 each = threads() * V * 8, parts = cols / each, row = block() / parts, first = block() % parts * each;
 	const char *gate = x + (u64)row * 4 * cols, *up = gate + 2 * cols;
@@ -31,9 +32,9 @@ DEVICE void swiglu(const char *x, char *y, char *scales, u32 cols, float global,
 	}
 	float factor = 0;
 	if (FORMAT == FP8) {
-		block_reduce<false, true>(sum, most);
+		block_reduce<false, true, CLUSTER>(sum, most);
 		factor = most > 0 ? E4M3_MOST / most : 0;
-		if (thread() == 0) ((float *)scales)[row] = most / E4M3_MOST;
+		if (first + thread() == 0) ((float *)scales)[row] = most / E4M3_MOST;
 	}
 #pragma unroll
 	for (int i = 0; i < V; i++) {
@@ -46,13 +47,17 @@ DEVICE void swiglu(const char *x, char *y, char *scales, u32 cols, float global,
 			store16(y + 2 * at, pack8(v[i]));
 	}
 	finish(order);
+	if (CLUSTER) cluster_wait();
 }
 
-#define SWIGLU(name, format, vectors) \
-	KERNEL __launch_bounds__(vectors == 4 ? 512 : 1024, 1) swiglu_##name##_##vectors(const char *x, char *y, char *scales, u32 cols, float global, u32 order) { \
-		swiglu<format, vectors>(x, y, scales, cols, global, order); \
+#define SWIGLU(name, format, vectors, cluster) \
+	KERNEL __launch_bounds__(vectors == 4 ? 512 : 1024, 1) swiglu_##name(const char *x, char *y, char *scales, u32 cols, float global, u32 order) { \
+		swiglu<format, vectors, cluster>(x, y, scales, cols, global, order); \
 	}
-SWIGLU(bf16, BF16, 1)
-SWIGLU(nvfp4, NVFP4, 1)
-SWIGLU(fp8, FP8, 2)
-SWIGLU(fp8, FP8, 4)
+SWIGLU(bf16, BF16, 1, false)
+SWIGLU(nvfp4, NVFP4, 1, false)
+SWIGLU(fp8_2, FP8, 2, false)
+SWIGLU(fp8_4, FP8, 4, false)
+#if __CUDA_ARCH__ >= 900
+SWIGLU(fp8_cluster, FP8, 1, true)
+#endif

@@ -97,6 +97,8 @@ var Builds = []Build{
 	{"activation", SM90},
 	{"permute", SM80},
 	{"permute", SM90},
+	{"sampling", SM80},
+	{"sampling", SM90},
 	{"embedding", SM80},
 	{"embedding", SM90},
 	{"allreduce", SM80},

@@ -40,9 +40,33 @@ DEVICE void warp_reduce(float &sum, float &most) {
 	}
 }
 
+// ---- clusters: blocks that read each other's shared memory
+
+#if __CUDA_ARCH__ >= 900
+DEVICE u32 cluster_blocks() {
+	u32 n;
+	asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(n));
+	return n;
+}
+// Arriving releases what was written, waiting acquires it.
+DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+DEVICE float load_cluster(const float *p, u32 rank) {
+	float r;
+	asm volatile("{ .reg .u32 a; mapa.shared::cluster.u32 a, %1, %2; ld.shared::cluster.f32 %0, [a]; }" : "=f"(r) : "r"(shared_address(p)), "r"(rank) : "memory");
+	return r;
+}
+#else
+DEVICE u32 cluster_blocks() { return 1; }
+DEVICE void cluster_arrive() {}
+DEVICE void cluster_wait() {}
+DEVICE float load_cluster(const float *p, u32) { return *p; }
+#endif
+
 // The sum of one number of each thread of a block, and the largest of another,
 // which is not negative. One barrier: every warp adds up what all warps left.
-template <bool SUM, bool MOST>
+// In a cluster it is of all its blocks, none of which may end before cluster_wait.
+template <bool SUM, bool MOST, bool CLUSTER = false>
 DEVICE void block_reduce(float &sum, float &most) {
 	__shared__ float sums[32], largest[32];
 	const u32 lane = thread() % 32, warp = thread() / 32;
@@ -56,6 +80,20 @@ DEVICE void block_reduce(float &sum, float &most) {
 	sum = there ? sums[lane] : 0;
 	most = there ? largest[lane] : 0;
 	warp_reduce<SUM, MOST>(sum, most);
+	if (CLUSTER) {
+		__shared__ float mine[2];
+		if (thread() == 0) {
+			mine[0] = sum;
+			mine[1] = most;
+		}
+		cluster_arrive();
+		cluster_wait();
+		const bool in = lane < cluster_blocks();
+		if (SUM) sum = in ? load_cluster(mine, lane) : 0;
+		if (MOST) most = in ? load_cluster(mine + 1, lane) : 0;
+		warp_reduce<SUM, MOST>(sum, most);
+		cluster_arrive();
+	}
 }
 
 // When a dependent kernel starts its successor: at once, or with its last
