@@ -59,6 +59,61 @@ func twoBlocks(source string, unit, step int, g product) []variant {
 	return all
 }
 
+// ring is a source of kernels/ring.h.
+type ring struct {
+	source   string
+	threads  int // of a block, at most
+	bringing int // warps that do not multiply
+	group    int // warps of a set are a multiple of
+	stages   int // for each set, at least
+	eight    int // bytes of eight tokens in a step
+	more     int // bytes of tokens in a step besides
+}
+
+// rings are those there are for a number of eights of tokens.
+func rings(eights int) []ring {
+	sums := ring{"nvfp4_ring", 1024, 1, 1, 1, 8 * 2 * unitCols, 0}
+	groups := ring{"nvfp4_wgmma", 640, 4, 4, 2, 8 * 2 * unitCols, 512}
+	switch eights {
+	case 1, 2:
+		return []ring{sums}
+	case 4:
+		sums.threads = 608
+		return []ring{sums, groups}
+	}
+	return []ring{groups}
+}
+
+// ringStages is the most stages of kernels/ring.h, and ringBarriers the bytes of
+// their barriers.
+const ringStages, ringBarriers = 16, 256
+
+// variants: a block has as many tiles as leave no multiprocessor idle, and for
+// each of them as many warps as there are registers for, or fewer.
+func (r ring) variants(h probes.Host, g product) []variant {
+	tiles, most := g.rows/unitRows, r.threads/32-r.bringing
+	waves := (tiles + most*h.GPU.SMs - 1) / (most * h.GPU.SMs)
+	each := (tiles + waves*h.GPU.SMs - 1) / (waves * h.GPU.SMs)
+	seats := (each + r.group - 1) / r.group * r.group
+	step := each*unitBytes + eights(g.tokens)*r.eight + r.more
+	stages := min((h.GPU.SharedPerBlock-ringBarriers)/step, ringStages)
+	var out []variant
+	for _, sets := range []int{1, 2, 3, 4} {
+		if sets*r.stages > stages || sets*seats > most {
+			continue
+		}
+		out = append(out, variant{
+			source:   r.source,
+			entry:    fmt.Sprintf("%s_%d", r.source, eights(g.tokens)),
+			warps:    sets*seats + r.bringing,
+			resident: 1,
+			blocks:   (tiles + each - 1) / each,
+			shared:   ringBarriers + (stages-stages%sets)*step,
+		})
+	}
+	return orders(out)
+}
+
 // gemmShapes: the large one with more and more tokens, then the small one.
 var gemmShapes = []product{
 	{16, matrix{28672, 8192}}, {64, matrix{28672, 8192}}, {4, matrix{28672, 8192}}, {32, matrix{28672, 8192}}, {8, matrix{28672, 8192}},
@@ -74,7 +129,11 @@ var nvfp4Few = gemv{
 		if eights(g.tokens) == 8 {
 			all = []tiling{{2, 7, 1, 3}, {1, 14, 1, 3}, {1, 3, 2, 3}}
 		}
-		return append(tilings("nvfp4_gemm", all, unitBytes, 8*2*unitCols, g), twoBlocks("nvfp4_gemm", unitBytes, 8*2*unitCols, g)...)
+		out := append(tilings("nvfp4_gemm", all, unitBytes, 8*2*unitCols, g), twoBlocks("nvfp4_gemm", unitBytes, 8*2*unitCols, g)...)
+		for _, r := range rings(eights(g.tokens)) {
+			out = append(out, r.variants(h, g)...)
+		}
+		return out
 	},
 	arg: func(l *driver.Launch, g product, w, x, y uint64, order uint32) {
 		l.Arg(w, x, y, uint32(g.rows), uint32(g.cols/unitCols), uint32(g.tokens), float32(1), order)

@@ -12,16 +12,10 @@ const (
 	unitScales = 2048
 )
 
-// scaleAt is where the scale of a weight lies: the group of 16 columns is a
-// column of the tensor cores' result, which one lane of four holds, with one
-// beside it.
+// scaleAt is where the scale of a weight lies: with the lane that has it.
 func scaleAt(row, col int) int {
-	m, group := col/128, col%128/16
-	column := group / 2 // of B: the even groups are 0 to 3, the odd ones 4 to 7
-	if group%2 == 1 {
-		column += 4
-	}
-	return unitScales + (row%8*4+column/2)*8 + m*4 + row/8*2 + column%2
+	m, t, group := col/128, col%128/32, col%32/16
+	return unitScales + (row%8*4+t)*8 + m*4 + row/8*2 + group
 }
 
 var nvfp4 = tiled{

@@ -138,6 +138,7 @@ func copyIn[T any](s *subject, h probes.Host, values []T) (*driver.Memory, error
 // variant is one way to launch an operation.
 type variant struct {
 	entry    string
+	source   string // of the entry, where it is not the operation's
 	second   string // of the launch after it, if the operation has two
 	warps    int
 	resident int // blocks that a multiprocessor runs at a time
@@ -203,7 +204,14 @@ func (s *subject) choose(ctx context.Context, source string, all []variant, laun
 		if v.shared > g.SharedPerBlock {
 			return false, nil
 		}
-		k, err := s.m.kernel(source, v.entry, v.shared)
+		from := source
+		if v.source != "" {
+			from = v.source
+		}
+		k, err := s.m.kernel(from, v.entry, v.shared)
+		if v.source != "" && errors.Is(err, probes.ErrUnsupported) {
+			return false, nil // written for other GPUs, or for later drivers
+		}
 		if err != nil {
 			return false, err
 		}

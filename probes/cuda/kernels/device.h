@@ -18,12 +18,15 @@ typedef unsigned long long u64;
 
 struct alignas(16) uint4 { u32 x, y, z, w; };
 struct alignas(8) uint2 { u32 x, y; };
+DEVICE u32 word(uint4 v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
 DEVICE u32 thread() { return __nvvm_read_ptx_sreg_tid_x(); }
 DEVICE u32 threads() { return __nvvm_read_ptx_sreg_ntid_x(); }
 DEVICE u32 block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 DEVICE u32 blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
 DEVICE void barrier() { __syncthreads(); }
+// Of so many of a block's threads, whole warps.
+DEVICE void barrier(u32 many) { asm volatile("bar.sync 0, %0;" ::"r"(many) : "memory"); }
 DEVICE void warp_barrier() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
 
 // The same value, which the compiler cannot tell: what follows from it is computed
@@ -197,6 +200,7 @@ DEVICE void mma_f16(float *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
 	asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 	    : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
+DEVICE void mma_f16(float *c, const u32 *a, u32 b0, u32 b1) { mma_f16(c, a[0], a[1], a[2], a[3], b0, b1); }
 DEVICE void mma_bf16(float *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
 	asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 	    : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));

@@ -56,6 +56,28 @@ template <int TILES, int EIGHTS> struct Sums {
 					c[i][n][3] += bits_float(v.w);
 				}
 	}
+	// The same where a block's shape is known when it runs, for one tile of a warp.
+	DEVICE_MEMBER void gather(u32 memory, u32 groups, u32 parts, u32 group, u32 part) {
+		const u32 at = memory + thread() % 32 * 16, many = groups * parts * 32;
+		barrier(many);
+		if (part > 0)
+#pragma unroll
+			for (int n = 0; n < EIGHTS; n++)
+				store_shared16(at + (((part - 1) * groups + group) * EIGHTS + n) * 512,
+				    uint4{float_bits(c[0][n][0]), float_bits(c[0][n][1]), float_bits(c[0][n][2]), float_bits(c[0][n][3])});
+		barrier(many);
+		if (part > 0) return;
+#pragma unroll 1
+		for (u32 p = 1; p < parts; p++)
+#pragma unroll
+			for (int n = 0; n < EIGHTS; n++) {
+				const uint4 v = load_shared16(at + (((p - 1) * groups + group) * EIGHTS + n) * 512);
+				c[0][n][0] += bits_float(v.x);
+				c[0][n][1] += bits_float(v.y);
+				c[0][n][2] += bits_float(v.z);
+				c[0][n][3] += bits_float(v.w);
+			}
+	}
 	// y is tokens × rows.
 	DEVICE_MEMBER void write(float *y, u32 rows, u32 tokens, u32 row, float factor) {
 		const u32 g = thread() % 32 / 4, t = thread() % 4;

@@ -32,8 +32,9 @@ type Level struct {
 
 // The levels. SM80: asynchronous copies, tensor cores for bfloat16. SM90:
 // dependent launches besides. FP8: tensor cores for E4M3, of SM89 by themselves,
-// of SM90 by conversion. SM90a: groups of four warps on them. SM120a and SM120f: tensor cores for NVFP4, of 12.0 alone
-// and, to drivers since CUDA 12.9, of all of 12.
+// of SM90 by conversion. SM90a: groups of four warps on them. SM90Bulk:
+// copies of whole pieces of memory. SM120a and SM120f: tensor cores for NVFP4, of
+// 12.0 alone and, to drivers since CUDA 12.9, of all of 12.
 var (
 	SM80 = Level{8, 0, "sm_80", "7.4", "", ""}
 	SM90 = Level{9, 0, "sm_90", "7.8", "", ""}
@@ -41,7 +42,9 @@ var (
 	SM89FP8 = Level{8, 9, "sm_89", "8.4", "sm_89", "7.8"}
 	SM90FP8 = Level{9, 0, "sm_90", "8.4", "sm_90", "7.8"}
 
-	SM90a  = Level{9, 0, "sm_90a", "8.0", "sm_90", "7.8"}
+	SM90Bulk = Level{9, 0, "sm_90", "8.0", "sm_90", "7.8"}
+	SM90a    = Level{9, 0, "sm_90a", "8.0", "sm_90", "7.8"}
+
 	SM120a = Level{12, 0, "sm_120a", "8.7", "sm_90", "7.8"}
 	SM120f = Level{12, 0, "sm_120f", "8.8", "sm_90", "7.8"}
 )
@@ -83,6 +86,8 @@ var Builds = []Build{
 	{"indexer", SM90a},
 	{"fp8_gemm", SM80},
 	{"fp8_gemm", SM90},
+	{"nvfp4_ring", SM90Bulk},
+	{"nvfp4_wgmma", SM90a},
 	{"nvfp4_native", SM120f},
 	{"nvfp4_native", SM120a},
 	{"index_top", SM80},

@@ -4,20 +4,65 @@
 // A unit is 16 rows × 256 columns in 2304 bytes, 18 full lines: 2048 of
 // weights (e2m1.h), then 256 of scales. In each of the four pieces of 512
 // bytes, lane 4·g + t has 16: of piece 2·m + h the 32 weights of row g + 8·h,
-// columns 128·m + 32·t on. Of scales it has 8 bytes.
+// columns 128·m + 32·t on, two groups of 16. Of scales it has those of its own
+// weights: byte 4·m + 2·h + group.
 //
 // An E4M3 scale shifted left by 7 is binary16 times 2^-8.
 //
 // At one token the eight columns of operand B would be one of use and seven
-// not. Instead column n holds x only where the weights belong to the n-th
-// group of 16 columns: a column of the result is a group, and each group's
-// scale is applied once, in float32, to a sum of 16 products.
+// not. Instead columns 2·t and 2·t + 1 hold x only where the weights belong to
+// lane t's first or second group: a column of the result is a group, and each
+// group's scale is applied once, in float32, to a sum of 16 products.
 #pragma once
 #include "e2m1.h"
 #include "tiles.h"
 
 enum { UNIT = 2304, SCALES = 2048 };
 
+// Each of a pair times its scale, or both times the lower or the upper one.
+DEVICE u32 scaled(u32 pair, u32 scales) {
+	u32 r;
+	asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(pair), "r"(scales));
+	return r;
+}
+DEVICE u32 scaled_low(u32 pair, u32 scales) {
+	u32 r;
+	asm("{ .reg .b16 l, h; .reg .b32 both; mov.b32 {l, h}, %2; mov.b32 both, {l, l}; mul.rn.f16x2 %0, %1, both; }" : "=r"(r) : "r"(pair), "r"(scales));
+	return r;
+}
+DEVICE u32 scaled_high(u32 pair, u32 scales) {
+	u32 r;
+	asm("{ .reg .b16 l, h; .reg .b32 both; mov.b32 {l, h}, %2; mov.b32 both, {h, h}; mul.rn.f16x2 %0, %1, both; }" : "=r"(r) : "r"(pair), "r"(scales));
+	return r;
+}
+
+// A lane's scales of four bytes as binary16 times 2^6: of rows g and g + 8, of
+// the first group and of the second.
+struct Scales {
+	u32 first, second;
+
+	DEVICE_MEMBER Scales(u32 four) {
+		const u32 number = 0x7f807f80u, power = 0x74007400u; // 2^14
+		first = scaled(four << 7 & number, power);
+		second = scaled(four >> 1 & number, power);
+	}
+};
+
+// A lane's operand A of two products with 16 columns each, from a word of row g
+// and of row g + 8: weights times their scales, exactly, times 2^-8. Rows 2·t on
+// of B are an even pair's columns, those 8 below the next pair's.
+DEVICE void weights_of(u32 low, u32 high, u32 scales, u32 (*a)[4]) {
+	u32 l[4], h[4];
+	unpack(low, l);
+	unpack(high, h);
+#pragma unroll
+	for (int j = 0; j < 2; j++) {
+		a[j][0] = scaled_low(l[2 * j], scales);
+		a[j][1] = scaled_high(h[2 * j], scales);
+		a[j][2] = scaled_low(l[2 * j + 1], scales);
+		a[j][3] = scaled_high(h[2 * j + 1], scales);
+	}
+}
 struct NVFP4 {
 	enum { COLUMNS = 256, BYTES = UNIT, SLOT = UNIT };
 	static constexpr float FACTOR = 4194304.f; // 2^14 of the weights and 2^8 of the scales
@@ -38,8 +83,8 @@ struct NVFP4 {
 		scales = load_shared8(from + SCALES + lane * 8);
 	}
 	// The first 16 of a lane's 32 columns are a group, and the second.
-	DEVICE_MEMBER static u32 first(u32 g, u32 t) { return g == t ? t * 64 : NONE; }
-	DEVICE_MEMBER static u32 second(u32 g, u32 t) { return g == t + 4 ? t * 64 + 32 : NONE; }
+	DEVICE_MEMBER static u32 first(u32 g, u32 t) { return g == 2 * t ? t * 64 : NONE; }
+	DEVICE_MEMBER static u32 second(u32 g, u32 t) { return g == 2 * t + 1 ? t * 64 + 32 : NONE; }
 
 	DEVICE_MEMBER void multiply(u32 x0, u32 x1, float &y0, float &y1) {
 		float c[4][4];

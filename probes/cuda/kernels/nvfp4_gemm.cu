@@ -5,23 +5,6 @@
 #include "gemm.h"
 #include "nvfp4.h"
 
-// Both of a pair times a scale.
-DEVICE u32 scaled(u32 pair, u32 scale) {
-	u32 r;
-	asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(pair), "r"(scale));
-	return r;
-}
-
-// An E4M3 byte of four, twice, as binary16 times 2^6: with the weight's 2^-14
-// the product is times 2^-8.
-template <int byte> DEVICE u32 scale_of(u32 four) {
-	return scaled(permute(four, 0, 0x4040 + 0x101 * byte) << 7, 0x74007400u); // 2^14
-}
-
-// All lanes of a row have the scales of two of its groups, by nvfp4.h: lane t
-// has columns 2·t and 2·t + 1 of each of the two halves. The lane's own weights
-// are of groups 2·t (the first two words) and 2·t + 1, which are columns t and
-// 4 + t: of lane t/2 and of lane 2 + t/2.
 template <int TILES, int EIGHTS, int GROUPS, int PARTS, int STAGES>
 DEVICE void gemm(const char *w, const char *x, float *y, u32 rows, u32 units, u32 tokens, float factor, u32 order) {
 	constexpr int WARPS = GROUPS * PARTS, MINE = TILES * UNIT, STEP = EIGHTS * 8 * 512; // of activations, of one part
@@ -61,48 +44,27 @@ DEVICE void gemm(const char *w, const char *x, float *y, u32 rows, u32 units, u3
 #pragma unroll
 		for (int m = 0; m < 2; m++) {
 			uint4 low[TILES], high[TILES];
-			u32 s[TILES][4]; // of row g and groups 2·t and 2·t + 1, then of row g + 8
 #pragma unroll
 			for (int i = 0; i < TILES; i++) {
 				low[i] = load_shared16(from + i * UNIT + (2 * m) * 512 + lane * 16);
 				high[i] = load_shared16(from + i * UNIT + (2 * m + 1) * 512 + lane * 16);
-				const u32 four = m ? scales[i].y : scales[i].x;
-				const u32 even = shuffle(four, g * 4 + t / 2), odd = shuffle(four, g * 4 + 2 + t / 2);
-				// Bytes: row g columns 2·lane and one more, then row g + 8.
-				const u32 shift = 8 * (t & 1);
-				s[i][0] = scale_of<0>(even >> shift);
-				s[i][1] = scale_of<0>(odd >> shift);
-				s[i][2] = scale_of<2>(even >> shift);
-				s[i][3] = scale_of<2>(odd >> shift);
 			}
 #pragma unroll
-			for (int q = 0; q < 2; q++) {
-				u32 a[TILES][4][4];
+			for (int q = 0; q < 4; q++) {
+				u32 a[TILES][2][4];
 #pragma unroll
 				for (int i = 0; i < TILES; i++) {
-					unpack(q ? low[i].y : low[i].x, a[i][0]);
-					unpack(q ? high[i].y : high[i].x, a[i][1]);
-					unpack(q ? low[i].w : low[i].z, a[i][2]);
-					unpack(q ? high[i].w : high[i].z, a[i][3]);
-#pragma unroll
-					for (int p = 0; p < 4; p++) {
-						a[i][0][p] = scaled(a[i][0][p], s[i][0]);
-						a[i][1][p] = scaled(a[i][1][p], s[i][2]);
-						a[i][2][p] = scaled(a[i][2][p], s[i][1]);
-						a[i][3][p] = scaled(a[i][3][p], s[i][3]);
-					}
+					const Scales s(m ? scales[i].y : scales[i].x);
+					weights_of(word(low[i], q), word(high[i], q), q < 2 ? s.first : s.second, a[i]);
 				}
 #pragma unroll
 				for (int n = 0; n < EIGHTS; n++) {
-					const u32 token = n * 8 + g, chunk = m * 16 + t * 4 + q;
-					const uint4 b0 = load_shared16(at + token * 512 + wide_chunk(chunk, token) * 16);
-					const uint4 b1 = load_shared16(at + token * 512 + wide_chunk(chunk + 2, token) * 16);
+					const u32 token = n * 8 + g;
+					const uint4 b = load_shared16(at + token * 512 + wide_chunk(m * 16 + t * 4 + q, token) * 16);
 #pragma unroll
 					for (int i = 0; i < TILES; i++) {
-						mma_f16(sums.c[i][n], a[i][0][0], a[i][1][0], a[i][2][0], a[i][3][0], b0.x, b1.x);
-						mma_f16(sums.c[i][n], a[i][0][1], a[i][1][1], a[i][2][1], a[i][3][1], b0.y, b1.y);
-						mma_f16(sums.c[i][n], a[i][0][2], a[i][1][2], a[i][2][2], a[i][3][2], b0.z, b1.z);
-						mma_f16(sums.c[i][n], a[i][0][3], a[i][1][3], a[i][2][3], a[i][3][3], b0.w, b1.w);
+						mma_f16(sums.c[i][n], a[i][0], b.x, b.y);
+						mma_f16(sums.c[i][n], a[i][1], b.z, b.w);
 					}
 				}
 			}
