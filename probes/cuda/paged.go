@@ -27,6 +27,7 @@ type pagedAttention struct {
 	pageOf     []uint32
 
 	source, join string
+	joining      int // threads of a block of join
 	variants     []variant
 	// operands of the kernel for one copy, in front of what all have and behind.
 	before func(copy int) []any
@@ -121,7 +122,7 @@ func (a *pagedAttention) choose(ctx context.Context, s *subject, h probes.Host, 
 		main.Arg(a.before(copy)...).Arg(a.out.Address(0), parts.Address(0), pieces.Address(0), first.Address(0), table.Address(0)).Arg(a.behind...).Arg(order)
 		all := []*driver.Launch{main}
 		if len(work.joins) > 0 {
-			l := &driver.Launch{Kernel: last, Grid: len(work.joins) * a.rows, Block: a.value / 4, Dependent: order != ordered}
+			l := &driver.Launch{Kernel: last, Grid: len(work.joins) * a.rows, Block: a.joining, Dependent: order != ordered}
 			all = append(all, l.Arg(a.out.Address(0), parts.Address(0), joins.Address(0), order))
 		}
 		return all

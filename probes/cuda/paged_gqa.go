@@ -80,7 +80,7 @@ func preparePaged(ctx context.Context, h probes.Host, c probes.Case) (_ probes.S
 	a := &pagedAttention{
 		paged: paged{lengths: lengths(batch, c.Shape["context"], c.Shape["unequal"] == 1), page: page, tile: page, sets: gqaHeads, lanes: 1, window: window},
 		heads: gqaHeads * gqaGroup, rows: gqaGroup, key: gqaDim, value: gqaDim,
-		source: "paged_gqa", join: "paged_gqa_join",
+		source: "paged_gqa", join: "paged_gqa_join", joining: gqaDim / 4,
 		behind: []any{uint32(gqaHeads), float32(scale * math.Log2E / math.Sqrt(gqaDim)), float32(scale)},
 	}
 	for _, stages := range shapes {

@@ -284,8 +284,8 @@ MLA(4, 32, 2)
 MLA(4, 64, 2)
 
 #define JOIN(tiles) \
-	KERNEL __launch_bounds__(VALUE / 4, 1) bf16_mla_join_##tiles(u32 *out, const float *parts, const Join *joins, u32 order) { \
-		join<tiles * 16, VALUE>(out, parts, joins, order); \
+	KERNEL __launch_bounds__(VALUE, 1) bf16_mla_join_##tiles(u32 *out, const float *parts, const Join *joins, u32 order) { \
+		join<tiles * 16, VALUE, 4>(out, parts, joins, order); \
 	}
 JOIN(1)
 JOIN(4)

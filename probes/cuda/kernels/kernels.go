@@ -72,6 +72,7 @@ var Builds = []Build{
 	{"paged_gqa", SM90},
 	{"bf16_mla", SM80},
 	{"bf16_mla", SM90},
+	{"bf16_mla_wgmma", SM90a},
 	{"bf16_experts", SM80},
 	{"bf16_experts", SM90},
 	{"nvfp4_experts", SM80},

@@ -49,4 +49,4 @@ GQA(e4m3, E4m3, 16, 8, 6)
 GQA(e4m3, E4m3, 64, 8, 4)
 GQA(e4m3, E4m3, 64, 8, 6)
 
-KERNEL __launch_bounds__(DIM / 4, 1) paged_gqa_join(u32 *out, const float *parts, const Join *joins, u32 order) { join<GROUP, DIM>(out, parts, joins, order); }
+KERNEL __launch_bounds__(DIM / 4, 1) paged_gqa_join(u32 *out, const float *parts, const Join *joins, u32 order) { join<GROUP, DIM, 1>(out, parts, joins, order); }

@@ -57,51 +57,92 @@ struct Join {
 	u32 row, slot, count, unused; // slots one after another
 };
 
-// Joins the slots of a set of rows: a block for each row, four values a thread.
-template <int ROWS, int DIM> DEVICE void join(u32 *out, const float *parts, const Join *joins, u32 order) {
-	if (order) {
-		start_successor();
-		wait_predecessor();
-	}
-	const Join j = joins[block() / ROWS];
-	const u32 row = block() % ROWS, e = thread() * 4;
+// Four values of one row, joined from slots.
+struct Joined {
 	float most = NONE, sum = 0, a[4] = {0, 0, 0, 0};
-	// Eight slots at a time, all of their loads under way at once.
-	for (u32 b = 0; b < j.count; b += 8) {
-		float m[8], l[8];
-		uint4 v[8];
-#pragma unroll
-		for (u32 i = 0; i < 8; i++) {
-			m[i] = NONE;
-			l[i] = 0;
-			v[i] = uint4{0, 0, 0, 0};
-			if (b + i < j.count) {
-				const float *p = parts + (u64)(j.slot + b + i) * ROWS * (DIM + 2);
-				m[i] = load_l2_float(p + row);
-				l[i] = load_l2_float(p + ROWS + row);
-				v[i] = load_l2(p + 2 * ROWS + row * DIM + e);
-			}
-		}
-		float now = most;
-#pragma unroll
-		for (int i = 0; i < 8; i++) now = maximum(now, m[i]);
+
+	DEVICE_MEMBER void scale_to(float now) {
 		const float f = exp2_approx(most - now);
 		most = now;
 		sum *= f;
 #pragma unroll
 		for (int k = 0; k < 4; k++) a[k] *= f;
+	}
+	DEVICE_MEMBER void add(float m, float l, const float *v) {
+		const float x = exp2_approx(m - most);
+		sum = fma(x, l, sum);
 #pragma unroll
-		for (int i = 0; i < 8; i++) {
-			const float x = exp2_approx(m[i] - most);
-			sum = fma(x, l[i], sum);
-			a[0] = fma(x, bits_float(v[i].x), a[0]);
-			a[1] = fma(x, bits_float(v[i].y), a[1]);
-			a[2] = fma(x, bits_float(v[i].z), a[2]);
-			a[3] = fma(x, bits_float(v[i].w), a[3]);
+		for (int k = 0; k < 4; k++) a[k] = fma(x, v[k], a[k]);
+	}
+	// Values e on of a row, from every step-th of so many slots: slot(i) is the
+	// i-th. Eight at a time, all of their loads under way at once.
+	template <int ROWS, int DIM, class Slot> DEVICE_MEMBER void read(const float *parts, u32 count, u32 first, u32 step, u32 row, u32 e, Slot slot) {
+		for (u32 b = first; b < count; b += 8 * step) {
+			float m[8], l[8], v[8][4];
+#pragma unroll
+			for (u32 i = 0; i < 8; i++) {
+				m[i] = NONE;
+				l[i] = v[i][0] = v[i][1] = v[i][2] = v[i][3] = 0;
+				if (b + i * step < count) {
+					const float *p = parts + (u64)slot(b + i * step) * ROWS * (DIM + 2);
+					m[i] = load_l2_float(p + row);
+					l[i] = load_l2_float(p + ROWS + row);
+					const uint4 four = load_l2(p + 2 * ROWS + row * DIM + e);
+					v[i][0] = bits_float(four.x);
+					v[i][1] = bits_float(four.y);
+					v[i][2] = bits_float(four.z);
+					v[i][3] = bits_float(four.w);
+				}
+			}
+			float now = most;
+#pragma unroll
+			for (int i = 0; i < 8; i++) now = maximum(now, m[i]);
+			scale_to(now);
+#pragma unroll
+			for (int i = 0; i < 8; i++) add(m[i], l[i], v[i]);
 		}
 	}
-	const float x = 1 / sum;
-	u32 *to = out + ((u64)(j.row * ROWS + row) * DIM + e) / 2;
-	to[0] = pack_bf16(a[0] * x, a[1] * x);
-	to[1] = pack_bf16(a[2] * x, a[3] * x);
+	// Adds what threads of the same lane have up, for those of way 0; all of the
+	// block take part. Shared memory of (WAYS - 1)·LANES·6 floats.
+	template <int WAYS, int LANES> DEVICE_MEMBER void combine(float *shared, u32 lane, u32 way) {
+		if (way > 0 && way < WAYS) {
+			float *p = shared + ((way - 1) * LANES + lane) * 6;
+			p[0] = most;
+			p[1] = sum;
+#pragma unroll
+			for (int k = 0; k < 4; k++) p[2 + k] = a[k];
+		}
+		barrier();
+		if (way > 0) return;
+		float now = most;
+#pragma unroll
+		for (int w = 0; w < WAYS - 1; w++) now = maximum(now, shared[(w * LANES + lane) * 6]);
+		scale_to(now);
+#pragma unroll
+		for (int w = 0; w < WAYS - 1; w++) {
+			const float *p = shared + (w * LANES + lane) * 6;
+			add(p[0], p[1], p + 2);
+		}
+	}
+	DEVICE_MEMBER void write(u32 *to) const {
+		const float x = 1 / sum;
+		to[0] = pack_bf16(a[0] * x, a[1] * x);
+		to[1] = pack_bf16(a[2] * x, a[3] * x);
+	}
+};
+
+// Joins the slots of sets of rows: a block for each row, WAYS threads for the
+// same values.
+template <int ROWS, int DIM, int WAYS> DEVICE void join(u32 *out, const float *parts, const Join *joins, u32 order) {
+	__shared__ float shared[(WAYS > 1 ? WAYS - 1 : 1) * DIM / 4 * 6];
+	if (order) {
+		start_successor();
+		wait_predecessor();
+	}
+	const Join j = joins[block() / ROWS];
+	const u32 row = block() % ROWS, lane = thread() % (DIM / 4), way = thread() / (DIM / 4);
+	Joined mine;
+	mine.read<ROWS, DIM>(parts, j.count, way, WAYS, row, lane * 4, [&](u32 i) INLINE { return j.slot + i; });
+	if (WAYS > 1) mine.combine<WAYS, DIM / 4>(shared, lane, way);
+	if (way == 0) mine.write(out + ((u64)(j.row * ROWS + row) * DIM + lane * 4) / 2);
 }
