@@ -271,7 +271,8 @@ func (m *measurement) fill(r *Result) error {
 	judged := r.Time
 	if r.Share != nil {
 		judged = r.Share
-		if err := plausible(r.Share, r.Verdict == Unreliable, worse); err != nil {
+		read := 1 - float64(m.c.Written)/float64(m.c.Bytes)
+		if err := plausible(r.Share, read, r.Verdict == Unreliable, worse); err != nil {
 			return err
 		}
 	}
@@ -284,16 +285,18 @@ func (m *measurement) fill(r *Result) error {
 	return nil
 }
 
-// plausible refuses a share that certainly lies above the ceiling, and doubts
-// one that seems to, or of which nothing is certain.
-func plausible(share *Summary, unreliable bool, worse func(Verdict, string, ...any)) error {
+// plausible refuses a share of which the part that is read certainly lies above
+// the ceiling, and doubts one of which it seems to, or of which nothing is
+// certain. What is written goes its own way to memory: few cores that copy move
+// more bytes than they can read.
+func plausible(share *Summary, read float64, unreliable bool, worse func(Verdict, string, ...any)) error {
 	const why = "more bytes than the memory delivers: operands were still cached, or the byte count is wrong"
 	switch {
-	case share.Median <= harnessLimit:
-	case !unreliable && share.Lo != nil && *share.Lo > harnessLimit:
-		return fmt.Errorf("%.0f %% of the read ceiling: %s", 100*share.Median, why)
+	case share.Median*read <= harnessLimit:
+	case !unreliable && share.Lo != nil && *share.Lo*read > harnessLimit:
+		return fmt.Errorf("%.0f %% of the read ceiling: %s", 100*share.Median*read, why)
 	default:
-		worse(Unreliable, "%.0f %% of the read ceiling: %s", 100*share.Median, why)
+		worse(Unreliable, "%.0f %% of the read ceiling: %s", 100*share.Median*read, why)
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ type Case struct {
 	ISA     string         // instruction set to use; empty: the best there is
 	Threads int            // 0: all of the host's
 	Bytes   unit.Bytes     // 0 where time is the result (router, barrier)
+	Written unit.Bytes     // of Bytes, where a run writes much of them: no share of the read ceiling bounds these
 	FLOPs   unit.FLOPs
 }
 

@@ -257,6 +257,25 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// TestWritten: a copy may move more bytes than can be read, as long as it does
+// not read more.
+func TestWritten(t *testing.T) {
+	b := newBench()
+	moves := func(name string, slow float64) Probe {
+		p := probe(name, 4e6, func() *kernel { return &kernel{bench: b, bytes: 4e6, slow: slow, noise: 0.01} })
+		p.Plan = func(Host) []Case { return []Case{{Name: "one", Bytes: 4e6, Written: 2e6}} }
+		return p
+	}
+	all := []Probe{b.read(), moves("cpu/copy", 0.7), moves("cpu/hot", 0.4)}
+	run := b.session(time.Minute).Run(t.Context(), all, all)
+	if r := find(t, run, "cpu/copy"); r.Outcome != Measured || r.Share == nil || r.Share.Median < 1.4 {
+		t.Errorf("%s %s, share %+v", r.Outcome, r.Reason, r.Share)
+	}
+	if r := find(t, run, "cpu/hot"); r.Outcome != Failed || !strings.Contains(r.Reason, "125 % of the read ceiling") {
+		t.Errorf("%s %s", r.Outcome, r.Reason)
+	}
+}
+
 // TestWithoutReference: no read ceiling, no shares, and a note that says so.
 func TestWithoutReference(t *testing.T) {
 	b := newBench()

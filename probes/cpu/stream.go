@@ -50,7 +50,7 @@ func streamPlan(arrays int) func(probes.Host) []probes.Case {
 func streamCase(arrays, size int) probes.Case {
 	return probes.Case{
 		Name: fmt.Sprintf("%s, all threads", unit.Bytes(size)), Shape: map[string]int{"bytes": size},
-		Bytes: unit.Bytes(arrays * size),
+		Bytes: unit.Bytes(arrays * size), Written: unit.Bytes(size),
 	}
 }
 

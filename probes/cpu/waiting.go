@@ -9,6 +9,7 @@ import "C"
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"decodegap/probes"
@@ -50,12 +51,18 @@ const barriers = 1000
 // barrierSubject spreads the time of a program over its barriers.
 type barrierSubject struct{ *subject }
 
+// Time passes n barriers or more, whole programs of them, and returns their
+// mean n times.
 func (s barrierSubject) Time(ctx context.Context, n int) ([]float64, error) {
-	t, err := s.subject.Time(ctx, n)
-	for i := range t {
-		t[i] /= barriers
+	t, err := s.subject.Time(ctx, (n+barriers-1)/barriers)
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	var sum float64
+	for _, v := range t {
+		sum += v
+	}
+	return slices.Repeat([]float64{sum / float64(len(t)*barriers)}, n), nil
 }
 
 func (s barrierSubject) Kernel() string { return fmt.Sprintf("%d threads", s.pool.Threads()) }

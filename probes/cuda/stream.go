@@ -142,7 +142,7 @@ var Copy = probes.Probe{
 	Check:   checkStream,
 	Plan: func(h probes.Host) []probes.Case {
 		n := streamBytes(h) / 2
-		return []probes.Case{{Name: unit.Bytes(n).String(), Shape: map[string]int{"bytes": int(n)}, Bytes: unit.Bytes(2 * n)}}
+		return []probes.Case{{Name: unit.Bytes(n).String(), Shape: map[string]int{"bytes": int(n)}, Bytes: unit.Bytes(2 * n), Written: unit.Bytes(n)}}
 	},
 	Prepare: prepareCopy,
 }
