@@ -52,10 +52,15 @@ func tileBytes(heads, kv, dim int) int64 {
 }
 
 // fastest names the instruction set of attention where the best one is not the
-// fastest, else it is empty: to convert FP8 for tiles takes longer than one to
-// three heads save.
+// fastest, else it is empty. Tiles serve few heads no better than one: one to
+// three query heads of a KV head leave them mostly empty, and converting FP8 for
+// tiles takes longer than four heads save.
 func (a attention) fastest(c *cache) string {
-	if c.format == "FP8" && a.heads < 4*c.heads && AMX.Has() {
+	least := 4
+	if c.format == "FP8" {
+		least = 5
+	}
+	if a.heads < least*c.heads && AMX.Has() {
 		return AVX512.String()
 	}
 	return ""
