@@ -126,11 +126,13 @@ func readCeilings(env *environment, path string) (*reports.CeilingsDocument, err
 // writeMergeText prints who is slow first, then every case.
 func writeMergeText(w io.Writer, doc *reports.MergeDocument, width int) error {
 	fmt.Fprintf(w, "%s, %s, %s\n", counted(doc.Records, "record"), counted(doc.GPUs, "device"), counted(doc.Hosts, "host"))
-	if len(doc.Slow) == 0 {
+	if !slices.ContainsFunc(doc.Cases, func(c reports.FleetCase) bool { return c.Count >= fleet.Least }) {
+		fmt.Fprintf(w, "nothing was compared: no case was measured by %d devices of a kind\n", fleet.Least)
+	} else if len(doc.Slow) == 0 {
 		fmt.Fprintln(w, "none is slower than its like beyond margin and chance")
 	} else {
 		fmt.Fprintln(w)
-		t := term.Table{Columns: []term.Column{{Title: "slow"}, {Title: "which", Shrink: true}, {Title: "× median", Align: term.Right},
+		t := term.Table{Columns: []term.Column{{Title: "slow"}, {Title: "which"}, {Title: "× median", Align: term.Right},
 			{Title: "σ from it", Align: term.Right}, {Title: "limit", Align: term.Right}, {Title: "worst in", Shrink: true}, {Title: "cases", Align: term.Right}}}
 		for _, s := range doc.Slow {
 			t.Rows = append(t.Rows, []string{s.Kind, s.Name, fmt.Sprintf("%.3f", s.Slower), fmt.Sprintf("%.1f", s.Score), fmt.Sprintf("%.1f", s.Limit),
@@ -142,7 +144,7 @@ func writeMergeText(w io.Writer, doc *reports.MergeDocument, width int) error {
 	}
 	fmt.Fprintln(w)
 	t := term.Table{Columns: []term.Column{{Title: "probe"}, {Title: "case", Shrink: true}, {Title: "on", Shrink: true}, {Title: "n", Align: term.Right},
-		{Title: "median", Align: term.Right}, {Title: "σ, %", Align: term.Right}, {Title: "fastest", Align: term.Right}, {Title: "slowest", Align: term.Right}, {Title: "which is", Shrink: true}}}
+		{Title: "median", Align: term.Right}, {Title: "σ, %", Align: term.Right}, {Title: "fastest", Align: term.Right}, {Title: "slowest", Align: term.Right}, {Title: "which is"}}}
 	for _, c := range doc.Cases {
 		t.Rows = append(t.Rows, []string{c.Probe, c.Case, c.Hardware, fmt.Sprint(c.Count), unit.Seconds(c.MedianS).String(), fmt.Sprintf("%.2f", 100*c.Spread),
 			unit.Seconds(c.FastestS).String(), unit.Seconds(c.SlowestS).String(), c.SlowestIs})

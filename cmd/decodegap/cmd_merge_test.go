@@ -60,7 +60,7 @@ func TestMerge(t *testing.T) {
 // TestOfRank: every rank has a file of its own.
 func TestOfRank(t *testing.T) {
 	t.Setenv("SLURM_PROCID", "3")
-	t.Setenv("SLURM_NTASKS", "16")
+	t.Setenv("SLURM_STEP_NUM_TASKS", "16")
 	rank := thisRank()
 	if rank == nil || rank.Index != 3 {
 		t.Fatalf("%+v", rank)

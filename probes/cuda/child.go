@@ -32,12 +32,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, telemetry Telemetry
 	stop := w.live()
 	defer stop()
 	seen := outside{none: req.Blind}
-	m, err := openAfter(req.Library, req.Device, req.Deadline, func(l *driver.Library) {
-		if req.Blind == "" {
-			_ = w.send(Line{Stage: stageTelemetry})
-			seen = look(l, req.Device, telemetry)
-			_ = w.send(Line{Stage: stageOpen})
-		}
+	m, err := openWithin(req.Deadline, func() (*Machine, error) {
+		return openAfter(req.Library, req.Device, req.Deadline, func(l *driver.Library) {
+			if req.Blind == "" {
+				_ = w.send(Line{Stage: stageTelemetry})
+				seen = look(l, req.Device, telemetry)
+				_ = w.send(Line{Stage: stageOpen})
+			}
+		})
 	})
 	if err != nil {
 		return w.send(Line{Error: err.Error(), Missing: errors.Is(err, probes.ErrUnsupported)})
@@ -60,6 +62,30 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, telemetry Telemetry
 	}
 	run.Results = nil
 	return w.send(Line{Run: run})
+}
+
+// openWithin gives an opening up that takes longer than its calls may: a driver
+// whose first ones do not return can only be left with the process.
+func openWithin(deadline time.Duration, open func() (*Machine, error)) (*Machine, error) {
+	if deadline <= 0 {
+		deadline = waitLimit
+	}
+	type opened struct {
+		m   *Machine
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		m, err := open()
+		done <- opened{m, err}
+	}()
+	limit := (callShare + 1) * deadline
+	select {
+	case o := <-done:
+		return o.m, o.err
+	case <-time.After(limit):
+		return nil, fmt.Errorf("the driver did not open the GPU within %s", limit)
+	}
 }
 
 // chosen are the probes of a request without the cases that are done.

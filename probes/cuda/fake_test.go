@@ -232,6 +232,16 @@ func TestCompile(t *testing.T) {
 	}
 }
 
+// TestStalledInit: a driver whose first call never returns is told, in time.
+func TestStalledInit(t *testing.T) {
+	p := &Parent{Command: thisProgram("FAKECUDA_STALL=cuInit")}
+	req := fakeRequest(cudatest.Library(t, root))
+	req.Deadline = 20 * time.Millisecond
+	if _, err := p.Run(t.Context(), req); err == nil || !strings.Contains(err.Error(), "did not open the GPU within 260ms") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestStalledDriver: a call that never returns loses the child's GPU, again
 // and again, and still ends.
 func TestStalledDriver(t *testing.T) {

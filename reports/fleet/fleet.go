@@ -2,7 +2,7 @@
 // names those that are slower than their like.
 //
 // It refuses to compare devices of different names, to judge one by fewer than
-// five of its kind, to call a device slow for what chance, the noise of its own
+// eight of its kind, to call a device slow for what chance, the noise of its own
 // sample or the margin of a comparison explains, and to run anything anywhere:
 // records come from whatever launched the probes.
 package fleet
@@ -36,14 +36,33 @@ type group struct {
 	hardware, probe, name string
 	kind                  string
 	values                []value
+	of                    map[string]int // each unit's place among them
 	median, spread        float64
 }
 
-// Merge joins records. Two of one device count twice, with a warning.
+// add keeps the fastest value of each unit.
+func (g *group) add(v value) {
+	at, again := g.of[v.unit]
+	switch {
+	case !again:
+		g.of[v.unit] = len(g.values)
+		g.values = append(g.values, v)
+	case v.time < g.values[at].time:
+		g.values[at] = v
+	}
+}
+
+// What a time of one run lies between, in seconds; none that was measured is
+// beyond.
+const leastTime, mostTime = 1e-12, 1e6
+
+// Merge joins records. Where a device has several of one case the fastest
+// counts, with a warning: what it reached once it can reach.
 func Merge(records []Record) *reports.MergeDocument {
 	doc := &reports.MergeDocument{Schema: reports.MergeSchema, Records: len(records), Cases: []reports.FleetCase{}, Slow: []reports.SlowUnit{}, Warnings: []reports.Warning{}}
 	hosts, devices := map[string]bool{}, map[string]int{}
 	groups := map[[4]string]*group{}
+	odd := 0
 	for _, r := range records {
 		unit, host := names(r)
 		hosts[host] = true
@@ -53,7 +72,11 @@ func Merge(records []Record) *reports.MergeDocument {
 			margin = max(margin, *n)
 		}
 		for _, p := range r.Doc.Results {
-			if p.Outcome != string(probes.Measured) || p.Verdict == string(probes.Unreliable) || p.TimeS == nil || !(p.TimeS.Median > 0) {
+			if p.Outcome != string(probes.Measured) || p.Verdict == string(probes.Unreliable) || p.TimeS == nil {
+				continue
+			}
+			if t := p.TimeS.Median; !(t > leastTime && t < mostTime) {
+				odd++
 				continue
 			}
 			v := value{unit: unit, host: host, kind: "gpu", time: p.TimeS.Median, low: p.TimeS.Median, margin: margin}
@@ -65,9 +88,9 @@ func Merge(records []Record) *reports.MergeDocument {
 			}
 			key := [4]string{r.Doc.Hardware, p.Probe, p.Case, v.kind}
 			if groups[key] == nil {
-				groups[key] = &group{hardware: r.Doc.Hardware, probe: p.Probe, name: p.Case, kind: v.kind}
+				groups[key] = &group{hardware: r.Doc.Hardware, probe: p.Probe, name: p.Case, kind: v.kind, of: map[string]int{}}
 			}
-			groups[key].values = append(groups[key].values, v)
+			groups[key].add(v)
 		}
 	}
 	doc.GPUs, doc.Hosts = len(devices), len(hosts)
@@ -88,7 +111,7 @@ func Merge(records []Record) *reports.MergeDocument {
 	}
 	doc.Slow = slow(all)
 	doc.Missing = missing(records)
-	warn(doc, records, devices, all)
+	warn(doc, records, devices, all, odd)
 	return doc
 }
 
@@ -96,7 +119,7 @@ func Merge(records []Record) *reports.MergeDocument {
 // stands for itself: its file's name.
 func names(r Record) (unit, host string) {
 	host = reports.OneLine(r.Path, 200)
-	if rank := r.Doc.Rank; rank != nil && rank.Host != "" {
+	if rank := r.Doc.Rank; usable(rank) && rank.Host != "" {
 		host = reports.OneLine(rank.Host, 200)
 	}
 	unit = host + " " + reports.OneLine(r.Doc.Device, 40)
@@ -111,7 +134,12 @@ func names(r Record) (unit, host string) {
 func link(p reports.ProbeResult) (from, to int, ok bool) {
 	from, a := p.Shape["from"]
 	to, b := p.Shape["to"]
-	return from, to, a && b
+	return from, to, a && b && from >= 0 && to >= 0 && from != to
+}
+
+// usable says whether a rank is one that a job can have.
+func usable(r *reports.Rank) bool {
+	return r != nil && r.Index >= 0 && r.Index < r.Of && r.Of <= mostRanks
 }
 
 func (g *group) summary() reports.FleetCase {
@@ -125,8 +153,8 @@ func (g *group) summary() reports.FleetCase {
 func missing(records []Record) []int {
 	of, seen := 0, map[int]bool{}
 	for _, r := range records {
-		if rank := r.Doc.Rank; rank != nil {
-			of = max(of, min(rank.Of, mostRanks))
+		if rank := r.Doc.Rank; usable(rank) {
+			of = max(of, rank.Of)
 			seen[rank.Index] = true
 		}
 	}
@@ -142,7 +170,7 @@ func missing(records []Record) []int {
 // mostRanks bounds what a record may claim of its job.
 const mostRanks = 1 << 20
 
-func warn(doc *reports.MergeDocument, records []Record, devices map[string]int, all []*group) {
+func warn(doc *reports.MergeDocument, records []Record, devices map[string]int, all []*group, odd int) {
 	say := func(code, format string, args ...any) {
 		doc.Warnings = append(doc.Warnings, reports.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 	}
@@ -156,7 +184,13 @@ func warn(doc *reports.MergeDocument, records []Record, devices map[string]int, 
 		}
 	}
 	if twice > 0 {
-		say("twice", "%d devices have more than one record, the first of them %s", twice, first)
+		say("twice", "devices with more than one record: %d, the first of them %s; of each case the fastest counts", twice, first)
+	}
+	if odd > 0 {
+		say("no-time", "results left out because their time can be none: %d", odd)
+	}
+	if bad := len(slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return r.Doc.Rank == nil || usable(r.Doc.Rank) })); bad > 0 {
+		say("no-rank", "records whose rank no job can have: %d; each counts as a host of its own", bad)
 	}
 	alone := 0
 	for _, r := range records {
@@ -169,11 +203,11 @@ func warn(doc *reports.MergeDocument, records []Record, devices map[string]int, 
 	}
 	few := 0
 	for _, g := range all {
-		if len(g.values) < least {
+		if len(g.values) < Least {
 			few++
 		}
 	}
 	if few > 0 {
-		say("few", "%d of %d cases were measured by fewer than %d devices of a kind: nothing is called slow by them", few, len(all), least)
+		say("few", "%d of %d cases were measured by fewer than %d devices of a kind: nothing is called slow by them", few, len(all), Least)
 	}
 }

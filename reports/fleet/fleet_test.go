@@ -113,8 +113,29 @@ func TestFew(t *testing.T) {
 	if len(doc.Slow) > 0 || !slices.Equal(doc.Missing, []int{1, 2, 3, 4, 5, 7}) || len(doc.Warnings) != 2 || doc.Warnings[0].Code != "twice" || doc.Warnings[1].Code != "few" {
 		t.Errorf("%+v", doc)
 	}
-	if c := doc.Cases[0]; c.Count != 3 || c.SlowestIs != "node000 cuda:6" || c.SlowestS < c.MedianS || c.FastestS > c.MedianS {
+	if c := doc.Cases[0]; c.Count != 2 || c.SlowestIs != "node000 cuda:6" || c.SlowestS < c.MedianS || c.FastestS > c.MedianS {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestHostile: one device many times is one, and what no job or clock can have
+// is left out and told.
+func TestHostile(t *testing.T) {
+	all := generated(3, 1, func(h, g, p int, _ string) float64 { return map[bool]float64{true: 2, false: 1}[g == 1] })
+	twice := []Record{all[1]}
+	for range 20 {
+		twice = append(twice, all[0])
+	}
+	if doc := Merge(twice); len(doc.Slow) > 0 || doc.Cases[0].Count != 2 {
+		t.Errorf("%q, %+v", units(doc), doc.Cases[0])
+	}
+	all[2].Doc.Rank.Index = -1
+	all[3].Doc.Rank.Of = 1 << 40
+	all[4].Doc.Results[0].TimeS.Median = 1e308
+	all[5].Doc.Results[10].Shape = map[string]int{"from": -1, "to": -2}
+	doc := Merge(all)
+	if len(doc.Missing) != 2 || len(doc.Warnings) < 2 || doc.Warnings[0].Code != "no-time" || doc.Warnings[1].Code != "no-rank" {
+		t.Errorf("missing %v, %+v", doc.Missing, doc.Warnings)
 	}
 }
 

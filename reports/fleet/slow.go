@@ -67,7 +67,7 @@ func judge(all []*group) map[unitKey]*found {
 	tests := 0
 	measured := map[unitKey]int{}
 	for _, g := range all {
-		if len(g.values) < least {
+		if len(g.values) < Least {
 			continue
 		}
 		tests += len(g.values)
@@ -77,7 +77,7 @@ func judge(all []*group) map[unitKey]*found {
 	}
 	units := map[unitKey]*found{}
 	for _, g := range all {
-		if len(g.values) < least {
+		if len(g.values) < Least {
 			continue
 		}
 		limit := limitOf(tests, len(g.values))

@@ -17,7 +17,7 @@ var launchers = []launcher{
 	{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
 	{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
 	{"mpi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-	{"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+	{"slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"}, // of the step: the script of a batch job is one process
 	{"kubernetes", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", ""},
 }
 

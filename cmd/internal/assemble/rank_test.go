@@ -11,8 +11,8 @@ func TestRank(t *testing.T) {
 		local    int // -1: not told
 	}{
 		{"none", nil, "", 0, 0, -1},
-		{"srun", map[string]string{"SLURM_PROCID": "3", "SLURM_NTASKS": "16", "SLURM_LOCALID": "3"}, "slurm", 3, 16, 3},
-		{"sbatch alone", map[string]string{"SLURM_PROCID": "0", "SLURM_NTASKS": "1", "SLURM_LOCALID": "0"}, "", 0, 0, -1},
+		{"srun", map[string]string{"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "16", "SLURM_LOCALID": "3"}, "slurm", 3, 16, 3},
+		{"script of a batch job", map[string]string{"SLURM_PROCID": "0", "SLURM_NTASKS": "16", "SLURM_LOCALID": "0"}, "", 0, 0, -1},
 		{"torchrun under Slurm", map[string]string{"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "RANK": "9", "WORLD_SIZE": "16", "LOCAL_RANK": "1"}, "torchrun", 9, 16, 1},
 		{"mpirun", map[string]string{"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}, "openmpi", 0, 2, 0},
 		{"mpich", map[string]string{"PMI_RANK": "1", "PMI_SIZE": "4"}, "mpi", 1, 4, -1},
